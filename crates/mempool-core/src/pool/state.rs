@@ -1,0 +1,132 @@
+//! What a pool's lock protects.
+
+use std::collections::VecDeque;
+use std::thread::ThreadId;
+
+use crate::config::FitPolicy;
+use crate::heap::Heap;
+use crate::status::{Counters, PoolStatus};
+use crate::units::{Bytes, DeviceAddress};
+
+/// An arena as it was obtained from the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Arena {
+    pub(super) base: DeviceAddress,
+    pub(super) bytes: Bytes,
+}
+
+/// How many arenas that went back to the device are remembered, to tell a stale address from a foreign one.
+const REMEMBERED_ARENAS: usize = 256;
+
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) heap: Heap,
+    /// In address order.
+    pub(super) arenas: Vec<Arena>,
+    /// Bytes that the device holds for this pool: arenas, and those on the way to or from the device.
+    pub(super) reserved: Bytes,
+    /// Bytes of arenas that are on the way from the device and not there yet.
+    pub(super) arriving: Bytes,
+    /// The thread that is growing the pool right now; others wait for it instead of growing too.
+    pub(super) growing: Option<ThreadId>,
+    pub(super) counters: Counters,
+    /// Number of the next event.
+    pub(super) sequence: u64,
+    high_water: HighWater,
+    released: VecDeque<Arena>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct HighWater {
+    total: Bytes,
+    used: Bytes,
+    requested: Bytes,
+}
+
+impl State {
+    pub(super) fn new(policy: FitPolicy) -> Self {
+        Self {
+            heap: Heap::new(policy),
+            arenas: Vec::new(),
+            reserved: Bytes::ZERO,
+            arriving: Bytes::ZERO,
+            growing: None,
+            counters: Counters::default(),
+            sequence: 0,
+            high_water: HighWater::default(),
+            released: VecDeque::new(),
+        }
+    }
+
+    /// Counts an allocation that the heap has just made.
+    #[inline]
+    pub(super) fn note_allocation(&mut self) {
+        self.counters.allocations += 1;
+        let (used, requested) = self.heap.live_and_requested();
+        self.high_water.used = self.high_water.used.max(used);
+        self.high_water.requested = self.high_water.requested.max(requested);
+    }
+
+    pub(super) fn next_sequence(&mut self) -> u64 {
+        let sequence = self.sequence;
+        self.sequence += 1;
+        sequence
+    }
+
+    /// Takes note of an arena that the heap has.
+    pub(super) fn insert_arena(&mut self, arena: Arena) {
+        let place = self.arenas.partition_point(|other| other.base < arena.base);
+        self.arenas.insert(place, arena);
+        self.released.retain(|released| !overlap(released, &arena));
+        self.high_water.total = self.high_water.total.max(self.total());
+    }
+
+    /// Takes the arenas in which nothing is live out of the heap. They stay reserved until the device has them back.
+    pub(super) fn take_idle_arenas(&mut self) -> Vec<Arena> {
+        self.heap.release_cached();
+        let heap = &mut self.heap;
+        self.arenas.extract_if(.., |arena| heap.remove_arena_if_empty(arena.base)).collect()
+    }
+
+    /// Takes note that the device has an arena back.
+    pub(super) fn forget_arena(&mut self, arena: Arena) {
+        self.reserved = self.reserved.saturating_sub(arena.bytes);
+        if self.released.len() == REMEMBERED_ARENAS {
+            self.released.pop_front();
+        }
+        self.released.push_back(arena);
+    }
+
+    /// Whether the address lies in an arena that went back to the device.
+    pub(super) fn was_released(&self, address: DeviceAddress) -> bool {
+        let inside = |arena: &Arena| {
+            address.checked_offset_from(arena.base).is_some_and(|offset| offset < arena.bytes)
+        };
+        self.released.iter().any(inside)
+    }
+
+    /// Bytes that the device holds for this pool and that are there.
+    pub(super) fn total(&self) -> Bytes {
+        self.reserved.saturating_sub(self.arriving)
+    }
+
+    pub(super) fn status(&self, limit: Option<Bytes>) -> PoolStatus {
+        let mut status = PoolStatus {
+            total: self.arenas.iter().map(|arena| arena.bytes).sum(),
+            limit,
+            total_high_water: self.high_water.total,
+            used_high_water: self.high_water.used,
+            requested_high_water: self.high_water.requested,
+            arenas: self.arenas.len() as u64,
+            counters: self.counters,
+            ..PoolStatus::default()
+        };
+        status.set_heap_totals(&self.heap.totals());
+        status
+    }
+}
+
+fn overlap(a: &Arena, b: &Arena) -> bool {
+    let end = |arena: &Arena| arena.base.get().saturating_add(arena.bytes.get());
+    a.base.get() < end(b) && b.base.get() < end(a)
+}
