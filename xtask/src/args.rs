@@ -1,0 +1,196 @@
+//! What was typed after `cargo xtask`, as a [`Verb`].
+
+use std::fmt;
+
+use crate::bench::{BenchOptions, Depth};
+use crate::step::{self, Step};
+
+/// One task with its options.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    /// Print the usage.
+    Help,
+    /// Check the rules of the tree.
+    Tidy,
+    /// Run the tests.
+    Test {
+        /// Run the long property tests too, in release.
+        long: bool,
+        /// Handed to `cargo test` as they are.
+        rest: Vec<String>,
+    },
+    /// Run the checks in order.
+    Ci {
+        /// The steps to run, in this order; empty means all.
+        only: Vec<&'static Step>,
+    },
+    /// Run the benchmark.
+    Bench(BenchOptions),
+}
+
+/// Arguments that make no task.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum UsageError {
+    /// Nothing was typed.
+    NoVerb,
+    /// There is no such verb.
+    UnknownVerb(String),
+    /// The verb does not take this argument.
+    UnknownArgument { verb: &'static str, argument: String },
+    /// The option needs a value after it.
+    MissingValue { option: &'static str },
+    /// `ci` was asked for a step that does not exist.
+    UnknownStep(String),
+}
+
+impl fmt::Display for UsageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoVerb => write!(f, "no task given"),
+            Self::UnknownVerb(verb) => write!(f, "there is no task `{verb}`"),
+            Self::UnknownArgument { verb, argument } => write!(f, "`{verb}` does not take `{argument}`"),
+            Self::MissingValue { option } => write!(f, "`{option}` needs a value after it"),
+            Self::UnknownStep(name) => {
+                write!(f, "`ci` has no step `{name}`; the steps are {}", step_names())
+            }
+        }
+    }
+}
+
+/// The text for people who need to know what can be typed.
+pub(crate) fn usage() -> String {
+    format!(
+        "\
+Usage: cargo xtask TASK [OPTIONS]
+
+Tasks:
+  tidy                       check the rules of the tree: edges between crates, file heads, unsafe, stray files
+  test [--long] [-- ARGS]    run the tests; --long adds the long property tests, in release
+  ci [STEP...]               run the checks in order, or only the named ones: {steps}
+  bench [--quick|--full] [--json] [--filter NAME]
+                             measure the pool against its peers
+  help                       print this
+
+Examples:
+  cargo xtask ci                     everything that has to pass before a commit
+  cargo xtask ci fmt lint            only these two
+  cargo xtask test -- -p host-device hand arguments on to cargo test
+  cargo xtask bench --quick --json   figures for a program to read",
+        steps = step_names()
+    )
+}
+
+/// Reads the arguments after `cargo xtask`.
+pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Verb, UsageError> {
+    let mut args = args.into_iter();
+    let verb = args.next().ok_or(UsageError::NoVerb)?;
+    match verb.as_str() {
+        "help" | "--help" | "-h" => Ok(Verb::Help),
+        "tidy" => match args.next() {
+            None => Ok(Verb::Tidy),
+            Some(argument) => Err(UsageError::UnknownArgument { verb: "tidy", argument }),
+        },
+        "test" => parse_test(args),
+        "ci" => Ok(Verb::Ci {
+            only: args
+                .map(|name| step::by_name(&name).ok_or(UsageError::UnknownStep(name)))
+                .collect::<Result<_, _>>()?,
+        }),
+        "bench" => parse_bench(args),
+        _ => Err(UsageError::UnknownVerb(verb)),
+    }
+}
+
+fn parse_test(mut args: impl Iterator<Item = String>) -> Result<Verb, UsageError> {
+    let mut long = false;
+    while let Some(argument) = args.next() {
+        match argument.as_str() {
+            "--long" => long = true,
+            "--" => return Ok(Verb::Test { long, rest: args.collect() }),
+            _ => return Err(UsageError::UnknownArgument { verb: "test", argument }),
+        }
+    }
+    Ok(Verb::Test { long, rest: Vec::new() })
+}
+
+fn parse_bench(mut args: impl Iterator<Item = String>) -> Result<Verb, UsageError> {
+    let mut options = BenchOptions { depth: Depth::Quick, json: false, filter: None };
+    while let Some(argument) = args.next() {
+        match argument.as_str() {
+            "--quick" => options.depth = Depth::Quick,
+            "--full" => options.depth = Depth::Full,
+            "--json" => options.json = true,
+            "--filter" => {
+                options.filter = Some(args.next().ok_or(UsageError::MissingValue { option: "--filter" })?);
+            }
+            other => match other.strip_prefix("--filter=") {
+                Some(name) => options.filter = Some(name.to_owned()),
+                None => return Err(UsageError::UnknownArgument { verb: "bench", argument }),
+            },
+        }
+    }
+    Ok(Verb::Bench(options))
+}
+
+fn step_names() -> String {
+    step::ALL.iter().map(|step| step.name).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse_line(line: &str) -> Result<Verb, UsageError> {
+        parse(line.split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn verbs_and_their_options_are_read() {
+        assert_eq!(parse_line("tidy"), Ok(Verb::Tidy));
+        assert_eq!(parse_line("test"), Ok(Verb::Test { long: false, rest: vec![] }));
+        assert_eq!(
+            parse_line("test --long -- -p testkit"),
+            Ok(Verb::Test { long: true, rest: vec!["-p".to_owned(), "testkit".to_owned()] })
+        );
+        let filter = Some("P1".to_owned());
+        let full = Verb::Bench(BenchOptions { depth: Depth::Full, json: true, filter });
+        assert_eq!(parse_line("bench --full --json --filter P1"), Ok(full));
+        assert_eq!(
+            parse_line("bench --full --json --filter=P1"),
+            parse_line("bench --filter P1 --json --full")
+        );
+    }
+
+    #[test]
+    fn ci_takes_the_names_of_its_steps_and_no_others() {
+        assert_eq!(parse_line("ci"), Ok(Verb::Ci { only: vec![] }));
+        let Ok(Verb::Ci { only }) = parse_line("ci tidy fmt") else { panic!("`ci tidy fmt` is valid") };
+        assert_eq!(only.iter().map(|step| step.name).collect::<Vec<_>>(), ["tidy", "fmt"]);
+        let error = parse_line("ci lnit").expect_err("no such step");
+        assert_eq!(error, UsageError::UnknownStep("lnit".to_owned()));
+        assert!(error.to_string().contains("lint"), "the message lists the steps: {error}");
+    }
+
+    #[test]
+    fn what_makes_no_task_is_an_error_that_names_the_argument() {
+        assert_eq!(parse_line(""), Err(UsageError::NoVerb));
+        assert_eq!(parse_line("tidyy"), Err(UsageError::UnknownVerb("tidyy".to_owned())));
+        assert_eq!(
+            parse_line("tidy --fix"),
+            Err(UsageError::UnknownArgument { verb: "tidy", argument: "--fix".to_owned() })
+        );
+        assert_eq!(
+            parse_line("test --short"),
+            Err(UsageError::UnknownArgument { verb: "test", argument: "--short".to_owned() })
+        );
+        assert_eq!(parse_line("bench --filter"), Err(UsageError::MissingValue { option: "--filter" }));
+    }
+
+    #[test]
+    fn the_usage_names_every_step() {
+        let usage = usage();
+        for step in step::ALL {
+            assert!(usage.contains(step.name), "{} is missing", step.name);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! `cargo xtask VERB`: the tasks of this repository, one module per verb.
+//!
+//! `xtask` is the one authority for the command lines of the checks ([`step`]): the scripts in `ci/` and the forge
+//! workflows call it, and `cargo xtask ci` runs the same table in order.
+//!
+//! Exit codes: 0 fine, 1 a check failed, 2 the task could not be run (wrong arguments, a missing program).
+#![forbid(unsafe_code)]
+#![expect(clippy::print_stderr, reason = "a command-line tool says there why it could not run")]
+
+mod args;
+mod bench;
+mod ci;
+mod output;
+mod root;
+mod step;
+mod test_run;
+mod tidy;
+
+use std::process::ExitCode;
+
+use args::Verb;
+
+/// The exit code of a task that could not be run at all.
+const COULD_NOT_RUN: u8 = 2;
+
+fn main() -> ExitCode {
+    let verb = match args::parse(std::env::args().skip(1)) {
+        Ok(verb) => verb,
+        Err(error) => {
+            eprintln!("xtask: {error}\n\n{}", args::usage());
+            return ExitCode::from(COULD_NOT_RUN);
+        }
+    };
+    match run(verb) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::from(COULD_NOT_RUN)
+        }
+    }
+}
+
+/// Runs one verb. `Ok(false)` means that it ran and found something wrong, and has said what.
+fn run(verb: Verb) -> anyhow::Result<bool> {
+    let root = root::find()?;
+    match verb {
+        Verb::Help => {
+            output::say(args::usage());
+            Ok(true)
+        }
+        Verb::Tidy => tidy::run(&root),
+        Verb::Test { long, rest } => test_run::run(&root, long, &rest),
+        Verb::Ci { only } => ci::run(&root, &only),
+        Verb::Bench(options) => bench::run(&root, &options),
+    }
+}
