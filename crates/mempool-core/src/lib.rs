@@ -31,7 +31,7 @@
 //! # Limits
 //!
 //! One lock a pool. Every block may be reused as soon as it is freed: a caller with several streams must not free what a stream
-//! still uses. A pool holds at most 8 TiB, at addresses below 2^48.
+//! still uses. A pool holds at most 4 TiB, at addresses below 2^48.
 
 #![forbid(unsafe_code)]
 

@@ -32,13 +32,17 @@ pub(crate) const MAX_OBJECTS: usize = 64;
 /// A slab spans at most this many pages (256 KiB), so that a partly used one holds little back.
 const MAX_SLAB_PAGES: u64 = 16;
 
+/// See [`SizeClass::reciprocal`].
+pub(crate) const RECIPROCAL_SHIFT: u32 = 40;
+
 /// One size class and the layout of its slabs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SizeClass {
     /// Size of an object in bytes, a multiple of [`UNIT_BYTES`].
     pub(crate) object_bytes: u32,
-    /// `ceil(2^40 / object_bytes)`: multiplying by it divides an offset inside a slab by the size.
-    reciprocal: u32,
+    /// `ceil(2^40 / object_bytes)`: an offset inside a slab times this, shifted right by [`RECIPROCAL_SHIFT`], is the offset
+    /// divided by the size, rounded down. Exact for all offsets of a slab (tested).
+    pub(crate) reciprocal: u32,
     /// Pages of a slab.
     pub(crate) slab_pages: u32,
     /// Objects in a slab, 1 to 64.
@@ -60,16 +64,10 @@ impl SizeClass {
         }
         Self {
             object_bytes: object_bytes as u32,
-            reciprocal: (1_u64 << 40).div_ceil(object_bytes) as u32,
+            reciprocal: (1_u64 << RECIPROCAL_SHIFT).div_ceil(object_bytes) as u32,
             slab_pages: pages as u32,
             objects: objects as u32,
         }
-    }
-
-    /// Which object an offset inside a slab falls into, rounded down. Exact for all offsets of a slab (tested).
-    #[inline]
-    pub(crate) const fn object_at(&self, offset: u64) -> u64 {
-        (offset * self.reciprocal as u64) >> 40
     }
 }
 
@@ -166,11 +164,8 @@ mod tests {
     fn the_object_of_every_offset_is_exact() {
         for class in CLASSES {
             for offset in 0..u64::from(class.slab_pages) * PAGE_BYTES {
-                assert_eq!(
-                    class.object_at(offset),
-                    offset / u64::from(class.object_bytes),
-                    "{class:?} {offset}"
-                );
+                let object = (offset * u64::from(class.reciprocal)) >> RECIPROCAL_SHIFT;
+                assert_eq!(object, offset / u64::from(class.object_bytes), "{class:?} {offset}");
             }
         }
     }

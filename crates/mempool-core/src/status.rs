@@ -43,6 +43,8 @@ pub struct PoolStatus {
     pub arenas: u64,
     /// Live blocks.
     pub blocks: u64,
+    /// Free runs of pages; 1 for each arena when nothing is fragmented.
+    pub free_blocks: u64,
     /// Counts since the pool was built.
     pub counters: Counters,
 }
@@ -80,6 +82,7 @@ impl PoolStatus {
         self.unusable = self.total.saturating_sub(totals.arena);
         self.largest_free = totals.largest_free;
         self.blocks = totals.live_blocks;
+        self.free_blocks = totals.free_runs;
     }
 }
 
@@ -101,8 +104,8 @@ impl fmt::Display for PoolStatus {
         let fragmentation = self.fragmentation();
         writeln!(
             f,
-            "free      {:>12}  largest {}, fragmentation {fragmentation:.3}",
-            self.free, self.largest_free
+            "free      {:>12}  in {} runs, largest {}, fragmentation {fragmentation:.3}",
+            self.free, self.free_blocks, self.largest_free
         )?;
         writeln!(f, "cached    {:>12}  in slabs, for their size class only", self.cached)?;
         let Counters { allocations, frees, failures, refused_frees, growths, trims } = self.counters;

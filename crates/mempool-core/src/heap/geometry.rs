@@ -19,10 +19,8 @@ pub(crate) const CHUNK_PAGES_SHIFT: u32 = 7;
 pub(crate) const CHUNK_PAGES: u32 = 1 << CHUNK_PAGES_SHIFT;
 /// log2 of the size of a chunk in bytes: 2 MiB.
 pub(crate) const CHUNK_SHIFT: u32 = PAGE_SHIFT + CHUNK_PAGES_SHIFT;
-/// Page indices below this belong to no arena; they close the rings of the buckets, one for each page count from 0 to 4095.
-pub(crate) const RESERVED_PAGES: u32 = 4096;
-/// Most pages that one heap can index: a tag holds the length of a span in 29 bits, which is 8 TiB.
-pub(crate) const MAX_PAGES: u32 = 1 << 29;
+/// Most pages that one heap can index: a tag holds the length of a span in 28 bits, which is 4 TiB.
+pub(crate) const MAX_PAGES: u32 = 1 << 28;
 
 /// Pages that `bytes` need. `bytes` must be far below 2^64.
 #[inline]

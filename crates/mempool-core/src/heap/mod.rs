@@ -3,7 +3,7 @@
 //! A [`Heap`] manages addresses only and never touches what they stand for. [`Pool`](crate::Pool) is a heap with a device behind
 //! it and a lock around it; use a heap alone to suballocate something else, or to measure the bare algorithm.
 
-mod buckets;
+mod free_runs;
 pub(crate) mod geometry;
 mod page_heap;
 mod page_map;
@@ -21,7 +21,7 @@ pub use validate::InvariantError;
 use geometry::{MAX_PAGES, PAGE_BYTES, PAGE_SHIFT, pages_for};
 use page_heap::{PageHeap, Tag};
 use page_map::{AddRangeError, PageMap, PageRange};
-use slabs::{NotLive, Slabs};
+use slabs::{NotLive, ReleasedSlab, Slabs};
 
 /// A block of a [`Heap`]: where it is and how many bytes it occupies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub enum AddArenaError {
         bytes: Bytes,
     },
     /// The heap cannot index so much memory.
-    #[error("with an arena of {bytes} at {base} the heap would pass the 8 TiB that it can index")]
+    #[error("with an arena of {bytes} at {base} the heap would pass the 4 TiB that it can index")]
     TooLarge {
         /// First byte of the range.
         base: DeviceAddress,
@@ -98,6 +98,8 @@ pub struct HeapTotals {
     pub largest_free: Bytes,
     /// Number of live blocks.
     pub live_blocks: u64,
+    /// Number of free runs.
+    pub free_runs: u64,
 }
 
 /// A free or live block met on a walk.
@@ -227,7 +229,7 @@ impl Heap {
     /// Gives the pages of wholly free slabs back to the free runs.
     pub fn release_cached(&mut self) {
         for slab in self.slabs.release_wholly_free() {
-            self.pages.give_back_slab(slab.first_page, slab.pages);
+            self.give_back_slab(slab);
         }
     }
 
@@ -277,16 +279,17 @@ impl Heap {
         }
     }
 
+    #[cold]
     #[inline(never)]
     fn allocate_from_new_slab(&mut self, class: usize, slack: u16) -> Option<u64> {
         let pages = CLASSES[class].slab_pages;
         let run = self.pages.take(pages)?;
         self.pages.mark_slab(run, pages, self.slabs.next_number());
-        self.slabs.add(class, run, self.map.address_of(run));
+        self.slabs.add(class, self.map.address_of(run));
         self.slabs.take(class, slack)
     }
 
-    #[inline]
+    #[inline(never)]
     #[expect(
         clippy::cast_possible_truncation,
         reason = "the slack of a run is below one page and the padding"
@@ -351,28 +354,45 @@ impl Heap {
     #[inline]
     pub fn free(&mut self, address: DeviceAddress) -> Result<FreedBlock, FreeError> {
         let page = self.map.page_of(address.get());
-        let (bytes, slack) = match self.pages.tag(page) {
-            Tag::Slab(number) => {
-                let Ok(object) = self.slabs.live_object(number, address.get()) else {
-                    return Err(self.refuse_free(address));
-                };
-                let freed = self.slabs.give_back(number, object);
-                if let Some(slab) = freed.released {
-                    self.pages.give_back_slab(slab.first_page, slab.pages);
-                }
-                (u64::from(freed.object_bytes), u64::from(freed.slack))
+        if let Some(number) = self.pages.slab_of(page) {
+            let Ok(object) = self.slabs.live_object(number, address.get()) else {
+                return Err(self.refuse_free(address));
+            };
+            let freed = self.slabs.give_back(number, object);
+            if let Some(slab) = freed.released {
+                self.give_back_slab(slab);
             }
+            Ok(self.account_free(freed.object_bytes, u64::from(freed.slack)))
+        } else {
+            self.free_run(address, page)
+        }
+    }
+
+    /// Not part of [`Heap::free`], so that freeing a small block saves no registers for it.
+    #[inline(never)]
+    fn free_run(&mut self, address: DeviceAddress, page: u32) -> Result<FreedBlock, FreeError> {
+        match self.pages.tag(page) {
             Tag::Live(pages) if address.get() & (PAGE_BYTES - 1) == 0 => {
                 let slack = self.pages.slack(page, pages);
                 self.pages.give_back(page, pages);
-                (u64::from(pages) << PAGE_SHIFT, u64::from(slack))
+                Ok(self.account_free(u64::from(pages) << PAGE_SHIFT, u64::from(slack)))
             }
-            _ => return Err(self.refuse_free(address)),
-        };
+            _ => Err(self.refuse_free(address)),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn give_back_slab(&mut self, slab: ReleasedSlab) {
+        self.pages.give_back_slab(self.map.page_of(slab.base), slab.pages);
+    }
+
+    #[inline]
+    fn account_free(&mut self, bytes: u64, slack: u64) -> FreedBlock {
         self.live_bytes -= bytes;
         self.slack_bytes -= slack;
         self.live_blocks -= 1;
-        Ok(FreedBlock { bytes: Bytes::new(bytes), requested: Bytes::new(bytes - slack) })
+        FreedBlock { bytes: Bytes::new(bytes), requested: Bytes::new(bytes - slack) }
     }
 
     /// The live block that starts at `address`.
@@ -386,7 +406,7 @@ impl Heap {
             Tag::Slab(number) => {
                 let object =
                     self.slabs.live_object(number, address.get()).map_err(|_| self.refuse_free(address))?;
-                (self.slabs.get(number).class().object_bytes.into(), self.slabs.slack(number, object).into())
+                (self.slabs.get(number).object_bytes(), self.slabs.slack(number, object).into())
             }
             Tag::Live(pages) if address.get() & (PAGE_BYTES - 1) == 0 => {
                 (u64::from(pages) << PAGE_SHIFT, u64::from(self.pages.slack(page, pages)))
@@ -414,9 +434,7 @@ impl Heap {
                 interior(self.map.address_of(first), u64::from(pages) << PAGE_SHIFT)
             }
             Some((_, Tag::Slab(number), _)) => match self.slabs.live_object(number, address.get()) {
-                Err(NotLive::Interior { start, object_bytes, live: true }) => {
-                    interior(start, object_bytes.into())
-                }
+                Err(NotLive::Interior { start, object_bytes, live: true }) => interior(start, object_bytes),
                 _ => FreeError::DoubleFree { address },
             },
             _ => FreeError::DoubleFree { address },
@@ -437,8 +455,7 @@ impl Heap {
             if page >= end {
                 return None;
             }
-            let (tag, pages) =
-                self.pages.span_at(page, |number| self.slabs.get(number).class().slab_pages)?;
+            let (tag, pages) = self.pages.span_at(page, |number| self.slabs.get(number).pages())?;
             let first = page;
             page += pages;
             Some((first, tag, pages))
@@ -461,7 +478,7 @@ impl Heap {
         match tag {
             Tag::Slab(number) => {
                 let slab = self.slabs.get(number);
-                let bytes = u64::from(slab.class().object_bytes);
+                let bytes = slab.object_bytes();
                 (0..)
                     .zip(slab.objects())
                     .map(|(object, (address, live))| WalkedBlock {
@@ -504,6 +521,7 @@ impl Heap {
                 .saturating_sub(Bytes::new(self.live_bytes)),
             largest_free: pages(u64::from(self.pages.longest_free())),
             live_blocks: self.live_blocks,
+            free_runs: self.pages.free_run_count() as u64,
         }
     }
 

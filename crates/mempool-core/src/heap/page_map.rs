@@ -5,8 +5,7 @@
 //! ```
 //!
 //! Invariants
-//! * M1: the first chunks belong to no arena, so page 0 is never a block and stands for "not ours", and the page heap has
-//!   indices for its own use.
+//! * M1: chunk 0 belongs to no arena, so page 0 is never a block and stands for "not ours".
 //! * M2: behind the chunks of every arena lies one chunk of no arena, so that page - 1 and page + length of a block always
 //!   exist and never belong to another arena.
 //! * M3: two arenas that share an address chunk (arenas that are not multiples of 2 MiB) have different page chunks;
@@ -14,10 +13,10 @@
 
 #![expect(
     clippy::cast_possible_truncation,
-    reason = "page and chunk numbers are below 2^29, checked when an arena is added"
+    reason = "page and chunk numbers are below 2^28, checked when an arena is added"
 )]
 
-use super::geometry::{CHUNK_PAGES, CHUNK_PAGES_SHIFT, CHUNK_SHIFT, MAX_PAGES, PAGE_SHIFT, RESERVED_PAGES};
+use super::geometry::{CHUNK_PAGES, CHUNK_PAGES_SHIFT, CHUNK_SHIFT, MAX_PAGES, PAGE_SHIFT};
 
 const LEAF_SHIFT: u32 = 14;
 const LEAF_CHUNKS: usize = 1 << LEAF_SHIFT;
@@ -86,7 +85,7 @@ impl PageMap {
         Self {
             top: vec![NO_LEAF; TOP_ENTRIES].into_boxed_slice(),
             leaves: Vec::new(),
-            chunk_address: vec![0; (RESERVED_PAGES >> CHUNK_PAGES_SHIFT) as usize],
+            chunk_address: vec![0],
             largest: PageRange { start_address: 0, first_page: 0, pages: 0 },
             ranges: Vec::new(),
             spare_chunks: Vec::new(),

@@ -10,52 +10,78 @@
 
 #![expect(
     clippy::cast_possible_truncation,
-    reason = "classes are below 256, slab numbers below 2^29 (a slab has a page), objects below 64"
+    reason = "classes are below 256, slab numbers below 2^28 (a slab has a page), objects below 64"
 )]
 
-use crate::size_class::{CLASS_COUNT, CLASSES, MAX_OBJECTS, SizeClass};
+use crate::size_class::{CLASS_COUNT, CLASSES, MAX_OBJECTS, RECIPROCAL_SHIFT, SizeClass, UNIT_BYTES};
 
 /// Slabs below this number only close rings.
 const FIRST_SLAB: u32 = CLASS_COUNT as u32;
 
+/// A slab, in half a cache line: what a free needs of the class stands here again, which spares a load that waits for another.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Slab {
     /// Bit i is set while object i is free.
     free: u64,
     /// Address of object 0.
     base: u64,
-    pub(crate) first_page: u32,
     previous: u32,
     next: u32,
+    /// As [`SizeClass::reciprocal`].
+    reciprocal: u32,
+    /// Size of an object in [`UNIT_BYTES`].
+    object_units: u16,
     class: u8,
+    objects: u8,
 }
 
 impl Slab {
-    pub(crate) fn class(&self) -> &'static SizeClass {
+    /// A slab of `class` at `base` with all objects free.
+    fn new(class: usize, base: u64) -> Self {
+        let layout = &CLASSES[class];
+        Self {
+            free: u64::MAX >> (MAX_OBJECTS as u32 - layout.objects),
+            base,
+            previous: class as u32,
+            next: class as u32,
+            reciprocal: layout.reciprocal,
+            object_units: (u64::from(layout.object_bytes) / UNIT_BYTES) as u16,
+            class: class as u8,
+            objects: layout.objects as u8,
+        }
+    }
+
+    fn class(&self) -> &'static SizeClass {
         &CLASSES[usize::from(self.class)]
     }
 
-    fn all_free(class: &SizeClass) -> u64 {
-        u64::MAX >> (MAX_OBJECTS as u32 - class.objects)
+    /// Size of an object in bytes.
+    #[inline]
+    pub(crate) fn object_bytes(&self) -> u64 {
+        u64::from(self.object_units) * UNIT_BYTES
     }
 
+    /// Pages of the slab.
+    pub(crate) fn pages(&self) -> u32 {
+        self.class().slab_pages
+    }
+
+    #[inline]
     pub(crate) fn is_wholly_free(&self) -> bool {
-        self.free == Self::all_free(self.class())
+        self.free == u64::MAX >> (MAX_OBJECTS as u32 - u32::from(self.objects))
     }
 
     /// Address and whether it is live, object by object.
     pub(crate) fn objects(&self) -> impl Iterator<Item = (u64, bool)> + use<> {
-        let (free, base, class) = (self.free, self.base, self.class());
-        (0..class.objects).map(move |object| {
-            (base + u64::from(object) * u64::from(class.object_bytes), free >> object & 1 == 0)
-        })
+        let (free, base, bytes) = (self.free, self.base, self.object_bytes());
+        (0..self.objects).map(move |object| (base + u64::from(object) * bytes, free >> object & 1 == 0))
     }
 }
 
 /// What a free did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FreedObject {
-    pub(crate) object_bytes: u32,
+    pub(crate) object_bytes: u64,
     /// Bytes of the object that nobody had asked for.
     pub(crate) slack: u16,
     /// A slab that is wholly free and no longer known.
@@ -65,7 +91,7 @@ pub(crate) struct FreedObject {
 /// The pages of a slab that is no longer known; they go back to the page heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ReleasedSlab {
-    pub(crate) first_page: u32,
+    pub(crate) base: u64,
     pub(crate) pages: u32,
 }
 
@@ -73,7 +99,7 @@ pub(crate) struct ReleasedSlab {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotLive {
     /// It lies inside the object that starts at `start`.
-    Interior { start: u64, object_bytes: u32, live: bool },
+    Interior { start: u64, object_bytes: u64, live: bool },
     /// The object is free.
     Free,
 }
@@ -89,14 +115,7 @@ pub(crate) struct Slabs {
 
 impl Slabs {
     pub(crate) fn new() -> Self {
-        let closing = |class: usize| Slab {
-            free: 0,
-            base: 0,
-            first_page: 0,
-            previous: class as u32,
-            next: class as u32,
-            class: class as u8,
-        };
+        let closing = |class: usize| Slab { free: 0, ..Slab::new(class, 0) };
         Self {
             all: (0..CLASS_COUNT).map(closing).collect(),
             slack: vec![0; CLASS_COUNT * MAX_OBJECTS],
@@ -138,10 +157,8 @@ impl Slabs {
     }
 
     /// Makes a slab of `class` out of pages that start at `base`.
-    pub(crate) fn add(&mut self, class: usize, first_page: u32, base: u64) {
-        let layout = &CLASSES[class];
-        let slab =
-            Slab { free: Slab::all_free(layout), base, first_page, previous: 0, next: 0, class: class as u8 };
+    pub(crate) fn add(&mut self, class: usize, base: u64) {
+        let slab = Slab::new(class, base);
         let number = if let Some(number) = self.spare.pop() {
             self.all[number as usize] = slab;
             number
@@ -157,14 +174,16 @@ impl Slabs {
     #[inline]
     pub(crate) fn live_object(&self, number: u32, address: u64) -> Result<u32, NotLive> {
         let slab = &self.all[number as usize];
-        let layout = slab.class();
         let offset = address - slab.base;
-        let object = layout.object_at(offset) as u32;
-        let start = u64::from(object) * u64::from(layout.object_bytes);
+        let object = ((offset * u64::from(slab.reciprocal)) >> RECIPROCAL_SHIFT) as u32;
+        let start = u64::from(object) * slab.object_bytes();
         let live = slab.free >> object & 1 == 0;
         if start != offset {
-            let start = slab.base + start;
-            return Err(NotLive::Interior { start, object_bytes: layout.object_bytes, live });
+            return Err(NotLive::Interior {
+                start: slab.base + start,
+                object_bytes: slab.object_bytes(),
+                live,
+            });
         }
         if live { Ok(object) } else { Err(NotLive::Free) }
     }
@@ -179,18 +198,17 @@ impl Slabs {
     pub(crate) fn give_back(&mut self, number: u32, object: u32) -> FreedObject {
         let slack = self.slack(number, object);
         let slab = &mut self.all[number as usize];
-        let layout = slab.class();
+        let object_bytes = slab.object_bytes();
         let was_full = slab.free == 0;
         slab.free |= 1 << object;
-        let wholly_free = slab.free == Slab::all_free(layout);
         let mut released = None;
         if was_full {
             released = self.link_and_release_idle(number);
-        } else if wholly_free && slab.previous != slab.next {
+        } else if slab.is_wholly_free() && slab.previous != slab.next {
             // Not alone: only a slab that is alone has the closing one on both sides.
             released = Some(self.release(number));
         }
-        FreedObject { object_bytes: layout.object_bytes, slack, released }
+        FreedObject { object_bytes, slack, released }
     }
 
     /// Links a slab that was full; a wholly free one that was alone in the ring, as S2 allows, is no longer needed.
@@ -208,7 +226,7 @@ impl Slabs {
         let slab = self.all[number as usize];
         self.unlink(number);
         self.spare.push(number);
-        ReleasedSlab { first_page: slab.first_page, pages: slab.class().slab_pages }
+        ReleasedSlab { base: slab.base, pages: slab.pages() }
     }
 
     /// Forgets all wholly free slabs (at most one a class, by S2) and says which pages they had.

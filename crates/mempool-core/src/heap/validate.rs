@@ -45,7 +45,7 @@ impl Heap {
                 }
                 next = first + pages;
                 match tag {
-                    Tag::Free(_) => free_runs.push((first, pages)),
+                    Tag::Free(number) => free_runs.push((first, number)),
                     Tag::Live(_) if pages > 1 && matches!(self.pages.tag(next - 1), Tag::Free(_)) => {
                         return Err(format!("P2: the last tag of the live run at {first} says free"));
                     }
@@ -92,7 +92,7 @@ impl Heap {
                 self.arena_pages
             ));
         }
-        self.pages.validate(free_runs)?;
+        self.pages.validate(&free_runs)?;
         self.slabs.validate(&slabs)?;
         let counted = (live_bytes, slack_bytes, live_blocks);
         let kept = (self.live_bytes, self.slack_bytes, self.live_blocks);
