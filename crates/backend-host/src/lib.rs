@@ -48,3 +48,8 @@ pub use fault_injection::{Fault, FaultInjection, InjectedFault};
 pub use host_backend::HostBackend;
 pub use host_device::{FillCheckError, HostDevice, HostDeviceConfig, HostDeviceError};
 pub use latency::{Delays, Latency};
+
+/// The examples of the workspace's README run as tests, here because they need this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -4,7 +4,9 @@
 //!
 //! * The core checks everything it can foresee; a device reports only what nobody could foresee: out of memory,
 //!   lost, unsupported, or an error of its own.
-//! * The core never holds a lock of the pool across a call of this trait, so a device may call back into the pool.
+//! * The core never holds a lock of the pool across a call of this trait, so a device may call back into the pool, on the
+//!   same thread. (From another thread it may ask for the status and allocate what is free; an allocation that needs growth
+//!   would wait for the very call that waits for it.)
 //! * Every arena is given back once, with the base and the size with which it was obtained.
 //! * Sizes that the core asks for are multiples of [`DeviceProperties::arena_granularity`].
 

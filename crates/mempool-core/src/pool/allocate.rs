@@ -1,10 +1,5 @@
 //! Allocation: from what is free, else by growing, else by giving empty arenas back and growing then.
 
-use std::panic::{self, AssertUnwindSafe};
-use std::thread;
-
-use parking_lot::MutexGuard;
-
 use super::state::{Arena, State};
 use super::{Inner, MAX_ALIGNMENT, registry};
 use crate::device::DeviceError;
@@ -12,7 +7,7 @@ use crate::error::{AllocError, OutOfMemory, Shortage};
 use crate::event::EventKind;
 use crate::handle::RawAllocation;
 use crate::heap::{AddArenaError, Heap};
-use crate::units::{Alignment, Bytes};
+use crate::units::{Alignment, Bytes, DeviceAddress};
 
 /// A request that was checked.
 #[derive(Debug, Clone, Copy)]
@@ -26,14 +21,15 @@ struct Request {
     arena_bytes: Bytes,
 }
 
-/// How an attempt to grow ended.
-enum Growth {
-    /// The request is served, by the new arena or by memory that another thread freed meanwhile.
-    Served(RawAllocation),
+/// A block, and the number of the event that tells of it.
+type Served = (RawAllocation, u64);
+
+/// Why an attempt to grow did not serve the request.
+enum Refusal {
     /// The limit of the pool forbids it.
     OverLimit,
     /// The device has nothing left, or refused for another reason.
-    Refused(DeviceError),
+    Device(DeviceError),
     /// The device gave an arena that the heap cannot use.
     Unusable(AddArenaError),
 }
@@ -45,28 +41,29 @@ impl Inner {
         alignment: Alignment,
     ) -> Result<RawAllocation, AllocError> {
         let served = self.check(requested, alignment).and_then(|request| {
-            let mut state = self.state.lock();
-            if let Some(block) = take(&mut state, &request) {
-                let sequence = state.next_sequence();
-                drop(state);
-                self.tell_allocated(sequence, block, alignment);
-                return Ok(block);
+            // In a statement of its own, so that the lock is free before anything else happens.
+            let served = take(&mut self.state.lock(), &request);
+            match served {
+                Some(served) => Ok(served),
+                None => self.allocate_by_growth(&request),
             }
-            self.allocate_by_growth(state, &request)
         });
-        if served.is_err() {
-            let mut state = self.state.lock();
-            state.counters.failures += 1;
-            let sequence = state.next_sequence();
-            drop(state);
-            self.tell(sequence, || EventKind::AllocationFailed { requested, alignment });
+        match served {
+            Ok((block, sequence)) => {
+                let RawAllocation { address, requested, bytes } = block;
+                self.tell(sequence, || EventKind::Allocated { address, requested, bytes, alignment });
+                Ok(block)
+            }
+            Err(error) => {
+                let sequence = {
+                    let mut state = self.state.lock();
+                    state.counters.failures += 1;
+                    state.next_sequence()
+                };
+                self.tell(sequence, || EventKind::AllocationFailed { requested, alignment });
+                Err(error)
+            }
         }
-        served
-    }
-
-    fn tell_allocated(&self, sequence: u64, block: RawAllocation, alignment: Alignment) {
-        let RawAllocation { address, requested, bytes } = block;
-        self.tell(sequence, || EventKind::Allocated { address, requested, bytes, alignment });
     }
 
     /// Checks a request before anything is touched.
@@ -78,7 +75,7 @@ impl Inner {
             return Err(AllocError::AlignmentTooLarge { alignment, largest: MAX_ALIGNMENT });
         }
         let alignment = alignment.max(self.properties.block_alignment);
-        let limit = self.config.max_size().unwrap_or(Bytes::MAX);
+        let limit = self.limit();
         let sized = self.properties.tail_padding.padded(requested).and_then(|occupied| {
             let arena = Heap::arena_bytes_for(occupied, alignment, self.properties.arena_alignment)?;
             Some((occupied, arena.round_up_to(self.properties.arena_granularity)?))
@@ -92,87 +89,56 @@ impl Inner {
         }
     }
 
+    fn limit(&self) -> Bytes {
+        self.config.max_size().unwrap_or(Bytes::MAX)
+    }
+
+    /// The ladder when nothing free serves: grow; else give empty arenas back and grow then; else fail.
     #[cold]
-    fn allocate_by_growth(
-        &self,
-        state: MutexGuard<'_, State>,
-        request: &Request,
-    ) -> Result<RawAllocation, AllocError> {
+    fn allocate_by_growth(&self, request: &Request) -> Result<Served, AllocError> {
         let span = tracing::debug_span!("allocate_by_growth", pool = %self.name, requested = request.requested.get());
         let _entered = span.enter();
-        let first = self.grow(state, request, self.config.arena_size());
-        let refusal = match first {
-            Growth::Served(block) => return Ok(block),
-            other => other,
+        let _turn = match self.take_turn(|state| take(state, request)) {
+            Ok(turn) => turn,
+            Err(served) => return Ok(served),
+        };
+        let refusal = match self.grow(request, self.config.arena_size()) {
+            Ok(served) => return Ok(served),
+            Err(refusal) => refusal,
         };
         // Empty arenas of the wrong size may stand in the way, in the limit or on the device.
         if self.release_idle_arenas().released.is_zero() {
             return Err(self.explain(request, refusal));
         }
-        match self.grow(self.state.lock(), request, Bytes::ZERO) {
-            Growth::Served(block) => Ok(block),
-            other => Err(self.explain(request, other)),
-        }
+        self.grow(request, Bytes::ZERO).map_err(|refusal| self.explain(request, refusal))
     }
 
     /// Takes an arena from the device, of `wished` bytes if the limit and the device allow, else of less, down to what the
-    /// request needs, and serves the request from it.
-    fn grow(&self, mut state: MutexGuard<'_, State>, request: &Request, wished: Bytes) -> Growth {
-        while state.growing.is_some_and(|thread| thread != thread::current().id()) {
-            self.growth_ended.wait(&mut state);
-            if let Some(block) = take(&mut state, request) {
-                return self.finish_served(state, block, request);
-            }
-        }
-        let outer = state.growing.replace(thread::current().id());
-        let mut size = wished.max(request.arena_bytes);
-        size = size.round_up_to(self.properties.arena_granularity).unwrap_or(request.arena_bytes);
-        let mut refusal = Growth::OverLimit;
-        let result = loop {
-            let fits = state
-                .reserved
-                .checked_add(size)
-                .is_some_and(|sum| self.config.max_size().is_none_or(|max| sum <= max));
-            if fits {
-                state.reserved = state.reserved.saturating_add(size);
-                state.arriving = state.arriving.saturating_add(size);
-                let asked = || panic::catch_unwind(AssertUnwindSafe(|| self.device.allocate_arena(size)));
-                let answer = MutexGuard::unlocked(&mut state, asked);
-                state.arriving = state.arriving.saturating_sub(size);
-                let answer = answer.unwrap_or_else(|panicked| {
-                    // A device that panics must not leave others waiting for this growth.
-                    state.reserved = state.reserved.saturating_sub(size);
-                    state.growing = outer;
-                    self.growth_ended.notify_all();
-                    panic::resume_unwind(panicked)
-                });
-                match answer {
-                    Ok(base) => break self.use_new_arena(&mut state, Arena { base, bytes: size }, request),
+    /// request needs, and serves the request from it. The caller has the turn.
+    fn grow(&self, request: &Request, wished: Bytes) -> Result<Served, Refusal> {
+        let wished = wished.max(request.arena_bytes);
+        let mut size = wished.round_up_to(self.properties.arena_granularity).unwrap_or(request.arena_bytes);
+        let mut refusal = Refusal::OverLimit;
+        loop {
+            if let Some(reserved) = self.reserve(size) {
+                match self.device.allocate_arena(size) {
+                    Ok(base) => return self.use_new_arena(reserved, base, request),
                     Err(error) => {
-                        state.reserved = state.reserved.saturating_sub(size);
                         let out_of_memory = matches!(error, DeviceError::OutOfMemory { .. });
-                        refusal = Growth::Refused(error);
+                        refusal = Refusal::Device(error);
                         if !out_of_memory {
-                            break Err(refusal);
+                            break;
                         }
                     }
                 }
             }
             if size <= request.arena_bytes {
-                break Err(refusal);
+                break;
             }
             size = self.next_smaller(size, request.arena_bytes);
-        };
-        state.growing = outer;
-        self.growth_ended.notify_all();
-        match result {
-            Ok(block) => self.finish_served(state, block, request),
-            Err(refusal) => match take(&mut state, request) {
-                // Somebody freed memory while the device was asked.
-                Some(block) => self.finish_served(state, block, request),
-                None => refusal,
-            },
         }
+        // Somebody may have freed memory while the device was asked.
+        take(&mut self.state.lock(), request).ok_or(refusal)
     }
 
     /// Half of a size, but not less than what is needed.
@@ -182,51 +148,93 @@ impl Inner {
         if half >= size { needed } else { half.max(needed) }
     }
 
+    /// Counts an arena that is about to be asked for, if the limit allows it.
+    fn reserve(&self, bytes: Bytes) -> Option<Reserved<'_>> {
+        let mut state = self.state.lock();
+        let sum = state.reserved.checked_add(bytes).filter(|sum| *sum <= self.limit())?;
+        state.reserved = sum;
+        Some(Reserved { inner: self, bytes })
+    }
+
+    /// Adds a new arena and serves the request from it, before any other thread can take the new memory.
     fn use_new_arena(
         &self,
-        state: &mut MutexGuard<'_, State>,
-        arena: Arena,
+        reserved: Reserved<'_>,
+        base: DeviceAddress,
         request: &Request,
-    ) -> Result<RawAllocation, Growth> {
-        if let Err(error) = state.heap.add_arena(arena.base, arena.bytes) {
-            MutexGuard::unlocked(state, || self.give_back_unusable(arena));
-            state.reserved = state.reserved.saturating_sub(arena.bytes);
-            return Err(Growth::Unusable(error));
+    ) -> Result<Served, Refusal> {
+        match self.add_arena(reserved, base, |state| take(state, request)) {
+            Ok(Some(served)) => Ok(served),
+            // Only when the device does not keep the alignment that it states.
+            Ok(None) => Err(Refusal::OverLimit),
+            Err(error) => Err(Refusal::Unusable(error)),
         }
-        state.insert_arena(arena);
-        registry::add(arena.base, arena.bytes, self.id, &self.name);
+    }
+
+    /// Adds a new arena to the heap, lets `then` use it under the same lock, and tells. An arena that the heap cannot use goes back to
+    /// the device.
+    fn add_arena<T>(
+        &self,
+        reserved: Reserved<'_>,
+        base: DeviceAddress,
+        then: impl FnOnce(&mut State) -> T,
+    ) -> Result<T, AddArenaError> {
+        let bytes = reserved.bytes;
+        let mut state = self.state.lock();
+        if let Err(error) = state.heap.add_arena(base, bytes) {
+            drop(state);
+            if let Err(error) = self.device.free_arena(base, bytes) {
+                tracing::error!(pool = %self.name, %base, %error, "an unusable arena could not be given back");
+            }
+            return Err(error);
+        }
+        state.insert_arena(Arena { base, bytes });
+        reserved.keep();
+        registry::add(base, bytes, self.id, &self.name);
         state.counters.growths += 1;
         let sequence = state.next_sequence();
-        // Served before the lock is let go, so that no other thread can take the new memory first.
-        let block = take(state, request);
-        MutexGuard::unlocked(state, || {
-            tracing::debug!(pool = %self.name, base = %arena.base, bytes = arena.bytes.get(), "took an arena");
-            self.tell(sequence, || EventKind::Grown { base: arena.base, bytes: arena.bytes });
-        });
-        block.ok_or(Growth::OverLimit)
-    }
-
-    fn finish_served(
-        &self,
-        mut state: MutexGuard<'_, State>,
-        block: RawAllocation,
-        request: &Request,
-    ) -> Growth {
-        let sequence = state.next_sequence();
+        let result = then(&mut state);
         drop(state);
-        self.tell_allocated(sequence, block, request.alignment);
-        Growth::Served(block)
+        tracing::debug!(pool = %self.name, %base, bytes = bytes.get(), "took an arena");
+        self.tell(sequence, || EventKind::Grown { base, bytes });
+        Ok(result)
     }
 
-    fn explain(&self, request: &Request, refusal: Growth) -> AllocError {
+    /// Takes the arena that the pool starts with; nobody else knows the pool yet.
+    pub(super) fn take_initial_arena(&self, wished: Bytes) -> Result<(), AllocError> {
+        let granularity = self.properties.arena_granularity;
+        let whole_granules = Bytes::new(wished.get() / granularity.get() * granularity.get());
+        // Rounded up if the limit allows it; the limit itself need not be a multiple.
+        let rounded_up = wished.round_up_to(granularity).filter(|size| *size <= self.limit());
+        let size = rounded_up.unwrap_or(whole_granules);
+        let pool = || self.name.to_string();
+        let Some(reserved) = self.reserve(size) else {
+            let limit = self.limit();
+            return Err(AllocError::TooLarge {
+                pool: pool(),
+                requested: wished,
+                alignment: Alignment::ONE,
+                limit,
+            });
+        };
+        match self.device.allocate_arena(size) {
+            Ok(base) => {
+                let added = self.add_arena(reserved, base, |_| ());
+                added.map_err(|source| AllocError::UnusableArena { pool: pool(), source })
+            }
+            Err(source) => Err(AllocError::Device { pool: pool(), requested: wished, source }),
+        }
+    }
+
+    fn explain(&self, request: &Request, refusal: Refusal) -> AllocError {
         let pool = self.name.to_string();
         let out_of_device = match refusal {
-            Growth::Refused(DeviceError::OutOfMemory { .. }) => true,
-            Growth::Served(_) | Growth::OverLimit => false,
-            Growth::Refused(source) => {
+            Refusal::Device(DeviceError::OutOfMemory { .. }) => true,
+            Refusal::OverLimit => false,
+            Refusal::Device(source) => {
                 return AllocError::Device { pool, requested: request.requested, source };
             }
-            Growth::Unusable(source) => return AllocError::UnusableArena { pool, source },
+            Refusal::Unusable(source) => return AllocError::UnusableArena { pool, source },
         };
         let device_free = self.device.memory_info().ok().map(|info| info.free);
         let status = self.state.lock().status(self.config.max_size());
@@ -252,47 +260,38 @@ impl Inner {
             shortage,
         }))
     }
+}
 
-    /// Takes the arena that the pool starts with; nobody else knows the pool yet.
-    pub(super) fn take_initial_arena(&self, bytes: Bytes) -> Result<(), AllocError> {
-        let granularity = self.properties.arena_granularity;
-        let limit = self.config.max_size().unwrap_or(Bytes::MAX);
-        let pool = || self.name.to_string();
-        let rounded_up = bytes.round_up_to(granularity).filter(|size| *size <= limit);
-        let rounded = rounded_up.unwrap_or(Bytes::new(bytes.get() / granularity.get() * granularity.get()));
-        let base = self.device.allocate_arena(rounded).map_err(|source| AllocError::Device {
-            pool: pool(),
-            requested: bytes,
-            source,
-        })?;
-        let mut state = self.state.lock();
-        state.reserved = rounded;
-        if let Err(source) = state.heap.add_arena(base, rounded) {
-            state.reserved = Bytes::ZERO;
-            drop(state);
-            self.give_back_unusable(Arena { base, bytes: rounded });
-            return Err(AllocError::UnusableArena { pool: pool(), source });
-        }
-        state.insert_arena(Arena { base, bytes: rounded });
-        registry::add(base, rounded, self.id, &self.name);
-        state.counters.growths += 1;
-        let sequence = state.next_sequence();
-        drop(state);
-        self.tell(sequence, || EventKind::Grown { base, bytes: rounded });
-        Ok(())
+/// Bytes that count as the pool's while the device is asked for them. Given up when this is dropped, also when the device panics.
+struct Reserved<'a> {
+    inner: &'a Inner,
+    bytes: Bytes,
+}
+
+impl Reserved<'_> {
+    /// The bytes are there: they count until their arena goes back.
+    fn keep(mut self) {
+        self.bytes = Bytes::ZERO;
     }
+}
 
-    fn give_back_unusable(&self, arena: Arena) {
-        if let Err(error) = self.device.free_arena(arena.base, arena.bytes) {
-            tracing::error!(pool = %self.name, base = %arena.base, %error, "an unusable arena could not be given back");
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        if !self.bytes.is_zero() {
+            let mut state = self.inner.state.lock();
+            state.reserved = state.reserved.saturating_sub(self.bytes);
         }
     }
 }
 
 /// Serves a request from what is free.
 #[inline]
-fn take(state: &mut State, request: &Request) -> Option<RawAllocation> {
+fn take(state: &mut State, request: &Request) -> Option<Served> {
     let block = state.heap.allocate_padded(request.requested, request.occupied, request.alignment)?;
     state.note_allocation();
-    Some(RawAllocation { address: block.address, requested: request.requested, bytes: block.bytes })
+    let sequence = state.next_sequence();
+    Some((
+        RawAllocation { address: block.address, requested: request.requested, bytes: block.bytes },
+        sequence,
+    ))
 }

@@ -10,6 +10,7 @@ mod free;
 mod registry;
 mod state;
 mod trim;
+mod turn;
 
 #[cfg(test)]
 mod tests;
@@ -64,8 +65,8 @@ struct Inner {
     properties: DeviceProperties,
     recorder: Option<Arc<dyn Recorder>>,
     state: Mutex<State>,
-    /// Signalled when a growth ends, well or not.
-    growth_ended: Condvar,
+    /// Signalled when a turn ends, well or not.
+    turn_ended: Condvar,
 }
 
 /// Largest alignment that a pool serves.
@@ -117,7 +118,7 @@ impl Pool {
             id: PoolId(NEXT_ID.fetch_add(1, Ordering::Relaxed)),
             name: config.name().into(),
             state: Mutex::new(State::new(config.policy())),
-            growth_ended: Condvar::new(),
+            turn_ended: Condvar::new(),
             config,
             device,
             properties,
@@ -221,8 +222,8 @@ impl Pool {
         let state = self.inner.state.lock();
         state.heap.validate()?;
         let fail = |what: String| Err(InvariantError { what });
-        let sum: Bytes = state.arenas.iter().map(|arena| arena.bytes).sum();
-        if state.growing.is_none() && sum > state.reserved {
+        let sum = state.arena_bytes();
+        if sum > state.reserved || (state.turn.is_none() && sum != state.reserved) {
             return fail(format!("I2: arenas sum up to {sum}, {} are reserved", state.reserved));
         }
         if let Some(limit) = self.inner.config.max_size()

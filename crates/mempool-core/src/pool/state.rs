@@ -25,10 +25,8 @@ pub(super) struct State {
     pub(super) arenas: Vec<Arena>,
     /// Bytes that the device holds for this pool: arenas, and those on the way to or from the device.
     pub(super) reserved: Bytes,
-    /// Bytes of arenas that are on the way from the device and not there yet.
-    pub(super) arriving: Bytes,
-    /// The thread that is growing the pool right now; others wait for it instead of growing too.
-    pub(super) growing: Option<ThreadId>,
+    /// The thread that adds or removes arenas right now.
+    pub(super) turn: Option<ThreadId>,
     pub(super) counters: Counters,
     /// Number of the next event.
     pub(super) sequence: u64,
@@ -49,8 +47,7 @@ impl State {
             heap: Heap::new(policy),
             arenas: Vec::new(),
             reserved: Bytes::ZERO,
-            arriving: Bytes::ZERO,
-            growing: None,
+            turn: None,
             counters: Counters::default(),
             sequence: 0,
             high_water: HighWater::default(),
@@ -78,7 +75,7 @@ impl State {
         let place = self.arenas.partition_point(|other| other.base < arena.base);
         self.arenas.insert(place, arena);
         self.released.retain(|released| !overlap(released, &arena));
-        self.high_water.total = self.high_water.total.max(self.total());
+        self.high_water.total = self.high_water.total.max(self.arena_bytes());
     }
 
     /// Takes the arenas in which nothing is live out of the heap. They stay reserved until the device has them back.
@@ -105,14 +102,14 @@ impl State {
         self.released.iter().any(inside)
     }
 
-    /// Bytes that the device holds for this pool and that are there.
-    pub(super) fn total(&self) -> Bytes {
-        self.reserved.saturating_sub(self.arriving)
+    /// Sum of the arenas that the heap has.
+    pub(super) fn arena_bytes(&self) -> Bytes {
+        self.arenas.iter().map(|arena| arena.bytes).sum()
     }
 
     pub(super) fn status(&self, limit: Option<Bytes>) -> PoolStatus {
         let mut status = PoolStatus {
-            total: self.arenas.iter().map(|arena| arena.bytes).sum(),
+            total: self.arena_bytes(),
             limit,
             total_high_water: self.high_water.total,
             used_high_water: self.high_water.used,

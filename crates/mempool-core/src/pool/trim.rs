@@ -1,5 +1,7 @@
 //! Giving empty arenas back to the device.
 
+use std::convert::Infallible;
+
 use super::state::Arena;
 use super::{Inner, Pool, registry};
 use crate::device::DeviceError;
@@ -24,7 +26,9 @@ impl Pool {
     ///
     /// O(pages of the empty arenas) under the lock, and a call of the device for each without it.
     pub fn trim(&self) -> Result<Bytes, TrimError> {
+        let turn = self.inner.take_turn(|_| None::<Infallible>);
         let Released { released, mut kept } = self.inner.release_idle_arenas();
+        drop(turn);
         let count = kept.len();
         if count == 0 {
             return Ok(released);
@@ -35,6 +39,7 @@ impl Pool {
 }
 
 impl Inner {
+    /// Gives the empty arenas back. The caller has the turn.
     pub(super) fn release_idle_arenas(&self) -> Released {
         let idle = self.state.lock().take_idle_arenas();
         let span = tracing::debug_span!("release_idle_arenas", pool = %self.name, arenas = idle.len());
