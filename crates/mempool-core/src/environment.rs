@@ -33,8 +33,17 @@ const MAX_SIZE: Variable = variable("ASCEND_MEMORY_POOL_MAX_SIZE", "max_size", S
 const INITIAL_SIZE: Variable = variable("ASCEND_MEMPOOL_INITIAL_SIZE", "initial_size", SIZE, true);
 const ARENA_SIZE: Variable = variable("ASCEND_MEMPOOL_ARENA_SIZE", "arena_size", SIZE, true);
 
+/// CANN's own variable for how much is logged, which the `mempool` command follows. A library logs through `tracing` and leaves it to
+/// its program.
+pub const LOG_LEVEL: Variable = variable(
+    "ASCEND_GLOBAL_LOG_LEVEL",
+    "log_level",
+    "0 debug, 1 info, 2 warning, 3 error (default), 4 none",
+    true,
+);
+
 /// All variables, in the order of the documentation.
-pub const VARIABLES: [Variable; 8] = [
+pub const VARIABLES: [Variable; 9] = [
     POLICY,
     MAX_SIZE,
     INITIAL_SIZE,
@@ -43,6 +52,7 @@ pub const VARIABLES: [Variable; 8] = [
     variable("ASCEND_MEMPOOL_COMPACT_INTERVAL", "compact_interval", "milliseconds, 0 for off", false),
     variable("ASCEND_MEMPOOL_TRACE", "trace", "ON or OFF", false),
     variable("ASCEND_MEMPOOL_TRACE_FILE", "trace_file", "a path", false),
+    LOG_LEVEL,
 ];
 
 /// Where the value of a setting comes from.

@@ -1,6 +1,6 @@
 //! What can go wrong, one type for each operation.
 
-use crate::device::DeviceError;
+use crate::device::{DeviceError, TailPadding};
 use crate::heap::AddArenaError;
 use crate::units::{Alignment, Bytes, DeviceAddress};
 
@@ -21,7 +21,7 @@ pub enum AllocError {
     },
     /// The request, with padding and rounding, is more than the pool may ever hold.
     #[error(
-        "{requested} at alignment {alignment} can never fit into pool {pool:?}, which may hold {limit}; raise max_size (ASCEND_MEMORY_POOL_MAX_SIZE)"
+        "{requested} at alignment {alignment} can never fit into pool {pool:?}, which may hold {limit}; ask for less, or raise max_size (ASCEND_MEMORY_POOL_MAX_SIZE) up to 4 TiB"
     )]
     TooLarge {
         /// Name of the pool.
@@ -172,6 +172,14 @@ pub enum CreateError {
     Granularity {
         /// Name of the device.
         device: String,
+    },
+    /// The device asks for more padding behind each block than any known device needs.
+    #[error("device {device:?} asks for a padding of {} rounded up to {} behind every block; at most 1 MiB is served", padding.extra, padding.round_to)]
+    TailPadding {
+        /// Name of the device.
+        device: String,
+        /// What it asks for.
+        padding: TailPadding,
     },
     /// The limit is less than the smallest arena of the device.
     #[error("max_size is {max_size}, less than the smallest arena of the device, {granularity}; raise it")]

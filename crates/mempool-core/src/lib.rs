@@ -56,6 +56,6 @@ pub use device::{Device, DeviceError, DeviceProperties, MemoryInfo, TailPadding}
 pub use error::{AllocError, CreateError, FreeError, OutOfMemory, Shortage, TrimError};
 pub use event::{Event, EventKind, PoolId, Recorder};
 pub use handle::{Allocation, RawAllocation};
-pub use pool::{MAX_ALIGNMENT, Pool};
+pub use pool::{MAX_ALIGNMENT, MAX_POOL_SIZE, Pool};
 pub use status::{ArenaReport, BucketReport, Counters, PoolReport, PoolStatus};
 pub use units::{Alignment, AlignmentError, Bytes, DeviceAddress, ParseBytesError};

@@ -336,9 +336,8 @@ impl Heap {
         let pages = Bytes::new(occupied.get().checked_next_multiple_of(PAGE_BYTES)?);
         let guaranteed = base_alignment.get();
         let wanted = alignment.get().max(PAGE_BYTES);
-        let lost = if guaranteed >= wanted { 0 } else { wanted - guaranteed.min(PAGE_BYTES) };
-        // A base that is no multiple of a page loses part of a page at both ends.
-        let lost = if guaranteed < PAGE_BYTES { lost.checked_add(PAGE_BYTES)? } else { lost };
+        // The first multiple of what is wanted lies at most so far behind a multiple of what is guaranteed.
+        let lost = wanted.saturating_sub(guaranteed);
         pages.checked_add(Bytes::new(lost)).filter(|bytes| bytes.get() >> PAGE_SHIFT < u64::from(MAX_PAGES))
     }
 

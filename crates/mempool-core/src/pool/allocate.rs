@@ -1,7 +1,7 @@
 //! Allocation: from what is free, else by growing, else by giving empty arenas back and growing then.
 
 use super::state::{Arena, State};
-use super::{Inner, MAX_ALIGNMENT, registry};
+use super::{Inner, MAX_ALIGNMENT, MAX_POOL_SIZE, registry};
 use crate::device::DeviceError;
 use crate::error::{AllocError, OutOfMemory, Shortage};
 use crate::event::EventKind;
@@ -15,8 +15,9 @@ struct Request {
     requested: Bytes,
     /// With the padding that the device wants.
     occupied: Bytes,
-    /// With the alignment that the device wants.
     alignment: Alignment,
+    /// The larger one of the alignment and of what the device wants.
+    block_alignment: Alignment,
     /// Size of the smallest arena that can serve it.
     arena_bytes: Bytes,
 }
@@ -74,31 +75,32 @@ impl Inner {
         if alignment > MAX_ALIGNMENT {
             return Err(AllocError::AlignmentTooLarge { alignment, largest: MAX_ALIGNMENT });
         }
-        let alignment = alignment.max(self.properties.block_alignment);
+        let block_alignment = alignment.max(self.properties.block_alignment);
         let limit = self.limit();
         let sized = self.properties.tail_padding.padded(requested).and_then(|occupied| {
-            let arena = Heap::arena_bytes_for(occupied, alignment, self.properties.arena_alignment)?;
+            let arena = Heap::arena_bytes_for(occupied, block_alignment, self.properties.arena_alignment)?;
             Some((occupied, arena.round_up_to(self.properties.arena_granularity)?))
         });
         match sized {
             // An existing arena may be better aligned than a new one must be, so the block alone decides here.
             Some((occupied, arena_bytes)) if occupied <= limit => {
-                Ok(Request { requested, occupied, alignment, arena_bytes })
+                Ok(Request { requested, occupied, alignment, block_alignment, arena_bytes })
             }
             _ => Err(AllocError::TooLarge { pool: self.name.to_string(), requested, alignment, limit }),
         }
     }
 
+    /// Most bytes that the pool may ever hold.
     fn limit(&self) -> Bytes {
-        self.config.max_size().unwrap_or(Bytes::MAX)
+        self.config.max_size().unwrap_or(MAX_POOL_SIZE).min(MAX_POOL_SIZE)
     }
 
-    /// The ladder when nothing free serves: grow; else give empty arenas back and grow then; else fail.
+    /// The ladder when nothing free serves: use the pages of wholly free slabs too; else grow; else give empty arenas back and grow then; else fail.
     #[cold]
     fn allocate_by_growth(&self, request: &Request) -> Result<Served, AllocError> {
         let span = tracing::debug_span!("allocate_by_growth", pool = %self.name, requested = request.requested.get());
         let _entered = span.enter();
-        let _turn = match self.take_turn(|state| take(state, request)) {
+        let _turn = match self.take_turn(|state| take_all(state, request)) {
             Ok(turn) => turn,
             Err(served) => return Ok(served),
         };
@@ -138,7 +140,7 @@ impl Inner {
             size = self.next_smaller(size, request.arena_bytes);
         }
         // Somebody may have freed memory while the device was asked.
-        take(&mut self.state.lock(), request).ok_or(refusal)
+        take_all(&mut self.state.lock(), request).ok_or(refusal)
     }
 
     /// Half of a size, but not less than what is needed.
@@ -287,11 +289,19 @@ impl Drop for Reserved<'_> {
 /// Serves a request from what is free.
 #[inline]
 fn take(state: &mut State, request: &Request) -> Option<Served> {
-    let block = state.heap.allocate_padded(request.requested, request.occupied, request.alignment)?;
+    let block = state.heap.allocate_padded(request.requested, request.occupied, request.block_alignment)?;
     state.note_allocation();
     let sequence = state.next_sequence();
     Some((
         RawAllocation { address: block.address, requested: request.requested, bytes: block.bytes },
         sequence,
     ))
+}
+
+/// Serves a request from what is free, with the pages of wholly free slabs if need be.
+fn take_all(state: &mut State, request: &Request) -> Option<Served> {
+    take(state, request).or_else(|| {
+        state.heap.release_cached();
+        take(state, request)
+    })
 }

@@ -69,6 +69,12 @@ struct Inner {
     turn_ended: Condvar,
 }
 
+/// Most bytes that any pool can hold, whatever its [`PoolConfig::max_size`]: 4 TiB.
+pub const MAX_POOL_SIZE: Bytes = Bytes::gib(4096);
+
+/// Most bytes of padding behind a block that a device may ask for.
+const MAX_TAIL_PADDING: Bytes = Bytes::mib(1);
+
 /// Largest alignment that a pool serves.
 pub const MAX_ALIGNMENT: Alignment = Alignment::GIB_1;
 
@@ -104,6 +110,13 @@ impl Pool {
         let properties = device.properties();
         if properties.arena_granularity.is_zero() {
             return Err(CreateError::Granularity { device: properties.name });
+        }
+        let padding = properties.tail_padding.padded(Bytes::new(1));
+        if padding.is_none_or(|padding| padding > MAX_TAIL_PADDING) {
+            return Err(CreateError::TailPadding {
+                device: properties.name,
+                padding: properties.tail_padding,
+            });
         }
         if let Some(max_size) = config.max_size()
             && max_size < properties.arena_granularity

@@ -74,15 +74,17 @@ impl State {
     pub(super) fn insert_arena(&mut self, arena: Arena) {
         let place = self.arenas.partition_point(|other| other.base < arena.base);
         self.arenas.insert(place, arena);
-        self.released.retain(|released| !overlap(released, &arena));
         self.high_water.total = self.high_water.total.max(self.arena_bytes());
     }
 
-    /// Takes the arenas in which nothing is live out of the heap. They stay reserved until the device has them back.
-    pub(super) fn take_idle_arenas(&mut self) -> Vec<Arena> {
+    /// Takes the first arena behind `after` in which nothing is live out of the heap. It stays reserved until the device has it
+    /// back.
+    pub(super) fn take_idle_arena(&mut self, after: Option<DeviceAddress>) -> Option<Arena> {
         self.heap.release_cached();
+        let first = self.arenas.partition_point(|arena| Some(arena.base) <= after);
         let heap = &mut self.heap;
-        self.arenas.extract_if(.., |arena| heap.remove_arena_if_empty(arena.base)).collect()
+        let index = self.arenas[first..].iter().position(|arena| heap.remove_arena_if_empty(arena.base))?;
+        Some(self.arenas.remove(first + index))
     }
 
     /// Takes note that the device has an arena back.
@@ -121,9 +123,4 @@ impl State {
         status.set_heap_totals(&self.heap.totals());
         status
     }
-}
-
-fn overlap(a: &Arena, b: &Arena) -> bool {
-    let end = |arena: &Arena| arena.base.get().saturating_add(arena.bytes.get());
-    a.base.get() < end(b) && b.base.get() < end(a)
 }

@@ -7,7 +7,7 @@ use super::{Inner, Pool, registry};
 use crate::device::DeviceError;
 use crate::error::TrimError;
 use crate::event::EventKind;
-use crate::units::Bytes;
+use crate::units::{Bytes, DeviceAddress};
 
 /// What a pass over the empty arenas did.
 pub(super) struct Released {
@@ -39,43 +39,67 @@ impl Pool {
 }
 
 impl Inner {
-    /// Gives the empty arenas back. The caller has the turn.
+    /// Gives the empty arenas back, one by one. The caller has the turn.
     pub(super) fn release_idle_arenas(&self) -> Released {
-        let idle = self.state.lock().take_idle_arenas();
-        let span = tracing::debug_span!("release_idle_arenas", pool = %self.name, arenas = idle.len());
+        let span = tracing::debug_span!("release_idle_arenas", pool = %self.name);
         let _entered = span.enter();
         let mut done = Released { released: Bytes::ZERO, kept: Vec::new() };
-        for arena in idle {
-            registry::remove(arena.base, self.id);
+        let mut after = None;
+        while let Some(leaving) = self.take_idle_arena(after) {
+            let arena = leaving.arena;
+            after = Some(arena.base);
             match self.device.free_arena(arena.base, arena.bytes) {
                 Ok(()) => {
-                    let mut state = self.state.lock();
-                    state.forget_arena(arena);
-                    state.counters.trims += 1;
-                    let sequence = state.next_sequence();
-                    drop(state);
+                    self.note_trimmed(leaving);
                     done.released = done.released.saturating_add(arena.bytes);
-                    self.tell(sequence, || EventKind::Trimmed { base: arena.base, bytes: arena.bytes });
                 }
-                Err(error) => {
-                    self.put_back(arena);
-                    done.kept.push((arena, error));
-                }
+                Err(error) => done.kept.push((arena, error)),
             }
         }
         done
     }
 
-    /// Takes an arena that the device refused back into the heap.
-    fn put_back(&self, arena: Arena) {
-        let mut state = self.state.lock();
+    fn take_idle_arena(&self, after: Option<DeviceAddress>) -> Option<Leaving<'_>> {
+        let arena = self.state.lock().take_idle_arena(after)?;
+        registry::remove(arena.base, self.id);
+        Some(Leaving { inner: self, arena, is_gone: false })
+    }
+
+    fn note_trimmed(&self, mut leaving: Leaving<'_>) {
+        leaving.is_gone = true;
+        let arena = leaving.arena;
+        let sequence = {
+            let mut state = self.state.lock();
+            state.forget_arena(arena);
+            state.counters.trims += 1;
+            state.next_sequence()
+        };
+        self.tell(sequence, || EventKind::Trimmed { base: arena.base, bytes: arena.bytes });
+    }
+}
+
+/// An arena that was taken out of the heap to go back to the device. Comes back into the heap when this is dropped, because the device
+/// refused it or panicked, unless it is gone.
+struct Leaving<'a> {
+    inner: &'a Inner,
+    arena: Arena,
+    is_gone: bool,
+}
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        if self.is_gone {
+            return;
+        }
+        let Self { inner, arena, .. } = self;
+        let mut state = inner.state.lock();
         match state.heap.add_arena(arena.base, arena.bytes) {
             Ok(()) => {
-                state.insert_arena(arena);
-                registry::add(arena.base, arena.bytes, self.id, &self.name);
+                state.insert_arena(*arena);
+                registry::add(arena.base, arena.bytes, inner.id, &inner.name);
             }
             // Only if the device handed the same addresses out again while it says that they are not free.
-            Err(error) => tracing::error!(pool = %self.name, base = %arena.base, %error, "lost an arena"),
+            Err(error) => tracing::error!(pool = %inner.name, base = %arena.base, %error, "lost an arena"),
         }
     }
 }

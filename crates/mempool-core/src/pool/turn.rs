@@ -16,16 +16,19 @@ pub(super) struct Turn<'a> {
 }
 
 impl Inner {
-    /// Waits for the turn, trying `serve` after each wait, for the thread before may have brought what is needed: then there is no turn,
-    /// but what `serve` gave.
+    /// Waits for the turn, trying `serve` first and after each wait, for another thread may have brought what is needed: then there is
+    /// no turn, but what `serve` gave.
     pub(super) fn take_turn<T>(&self, mut serve: impl FnMut(&mut State) -> Option<T>) -> Result<Turn<'_>, T> {
         let me = thread::current().id();
         let mut state = self.state.lock();
-        while state.turn.is_some_and(|thread| thread != me) {
-            self.turn_ended.wait(&mut state);
+        loop {
             if let Some(served) = serve(&mut state) {
                 return Err(served);
             }
+            if state.turn.is_none_or(|thread| thread == me) {
+                break;
+            }
+            self.turn_ended.wait(&mut state);
         }
         let outer = state.turn.replace(me);
         drop(state);

@@ -1,0 +1,121 @@
+//! The conformance suite over every device of this repository, with properties that differ.
+
+#[cfg(test)]
+mod conformance {
+    use std::sync::Arc;
+
+    use backend_host::{CallCounting, FaultInjection, HostBackend, HostDeviceConfig, Latency};
+    use mempool_core::{
+        AddressDevice, Alignment, Bytes, Device, DeviceAddress, DeviceError, DeviceProperties, MemoryInfo,
+        TailPadding,
+    };
+    use testkit::conformance::run_conformance;
+
+    const CAPACITY: u64 = 3 << 30;
+
+    #[track_caller]
+    fn conforms(make_device: impl Fn() -> Arc<dyn Device>) {
+        run_conformance(make_device).unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    #[track_caller]
+    fn host_conforms(config: &HostDeviceConfig) {
+        conforms(|| Arc::new(HostBackend::open(config.clone()).unwrap()));
+    }
+
+    #[test]
+    fn host_memory() {
+        host_conforms(&HostDeviceConfig::new(CAPACITY));
+    }
+
+    #[test]
+    fn host_memory_in_64_kib_granules() {
+        host_conforms(
+            &HostDeviceConfig::new(CAPACITY).with_granularity(64 << 10).with_base_alignment(64 << 10),
+        );
+    }
+
+    #[test]
+    fn host_memory_in_64_kib_granules_at_pages_of_4_kib() {
+        host_conforms(
+            &HostDeviceConfig::new(CAPACITY).with_granularity(64 << 10).with_base_alignment(4 << 10),
+        );
+    }
+
+    #[test]
+    fn host_memory_at_multiples_of_16_mib() {
+        host_conforms(&HostDeviceConfig::new(CAPACITY).with_base_alignment(16 << 20));
+    }
+
+    #[test]
+    fn host_memory_with_the_rules_of_ascend() {
+        host_conforms(&HostDeviceConfig::new(CAPACITY).with_block_alignment(64).with_padding(32, 32));
+    }
+
+    #[test]
+    fn host_memory_with_granules_that_are_no_power_of_two() {
+        host_conforms(&HostDeviceConfig::new(CAPACITY).with_granularity(3 << 20));
+    }
+
+    #[test]
+    fn a_small_host_device() {
+        host_conforms(&HostDeviceConfig::new((131 << 20) + 5));
+    }
+
+    #[test]
+    fn addresses() {
+        conforms(|| Arc::new(AddressDevice::new(Bytes::gib(64))));
+    }
+
+    #[test]
+    fn addresses_with_every_wish_at_once() {
+        let properties = DeviceProperties::new("wishes")
+            .with_arena_granularity(Bytes::kib(20))
+            .with_arena_alignment(Alignment::B_512)
+            .with_block_alignment(Alignment::new(64).unwrap())
+            .with_tail_padding(TailPadding::ASCEND);
+        conforms(|| Arc::new(AddressDevice::with_properties(Bytes::mib(200), properties.clone())));
+    }
+
+    #[test]
+    fn all_wrappers_of_the_host_backend() {
+        conforms(|| {
+            let host = HostBackend::open(HostDeviceConfig::new(CAPACITY)).unwrap();
+            Arc::new(FaultInjection::new(CallCounting::new(Latency::new(host, |_| ()))))
+        });
+    }
+
+    /// Breaks one promise: it takes from its capacity twice what it should.
+    #[derive(Debug)]
+    struct Greedy(AddressDevice);
+
+    impl Device for Greedy {
+        fn properties(&self) -> DeviceProperties {
+            self.0.properties()
+        }
+
+        fn memory_info(&self) -> Result<MemoryInfo, DeviceError> {
+            let info = self.0.memory_info()?;
+            let taken = info.total.saturating_sub(info.free);
+            Ok(MemoryInfo { free: info.free.saturating_sub(taken), ..info })
+        }
+
+        fn allocate_arena(&self, size: Bytes) -> Result<DeviceAddress, DeviceError> {
+            self.0.allocate_arena(size)
+        }
+
+        fn free_arena(&self, base: DeviceAddress, size: Bytes) -> Result<(), DeviceError> {
+            self.0.free_arena(base, size)
+        }
+    }
+
+    #[test]
+    fn a_device_that_breaks_a_promise_fails_the_check_of_that_name() {
+        let error = run_conformance(|| Arc::new(Greedy(AddressDevice::new(Bytes::gib(1))))).unwrap_err();
+        assert!(
+            error.failed.iter().any(|(name, _)| *name == "memory_info_moves_by_what_is_taken"),
+            "{error}"
+        );
+        assert!(!error.failed.iter().any(|(name, _)| *name == "zero_bytes_are_refused"), "{error}");
+    }
+}
