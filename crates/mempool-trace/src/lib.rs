@@ -9,6 +9,7 @@
 //! | [`live_check`] | tells row by row what is wrong with a trace: double frees, unknown frees, wrong sizes |
 //! | [`summary`] | one-pass statistics: events, peak live bytes, streams |
 //! | [`caching_baseline`] | what a caching allocator with a pool per stream would hold for the same trace |
+//! | [`replay`] | runs a trace on a pool: what it holds, what address space it needs, how long it takes |
 //! | [`recordings`] | three short recordings of real models, embedded in the crate |
 //!
 //! ```
@@ -30,12 +31,14 @@
 pub mod caching_baseline;
 pub mod live_check;
 pub mod recordings;
+pub mod replay;
 pub mod rmm;
 pub mod summary;
 
 pub use caching_baseline::{CachingBaseline, CachingConfig, CachingReport};
 pub use live_check::{Finding, FindingKind, LiveBlock, LiveCheck, LiveCounts, Step, Verdict};
 pub use recordings::Recording;
+pub use replay::{Plan, ReplayConfig, ReplayReport, Strictness};
 pub use rmm::{
     Action, Column, Compression, LenientReader, RmmWriter, RowError, RowFault, TimeOfDay, TraceError,
     TraceReader, TraceRow, TraceWriteError,
