@@ -72,7 +72,7 @@ fn require_target(packages: &[Package]) -> anyhow::Result<()> {
     anyhow::ensure!(
         has_target,
         "crate {PACKAGE} has no bench target `{TARGET}`; \
-         add crates/{PACKAGE}/benches/{TARGET}.rs and a [[bench]] entry with harness = false"
+         add crates/{PACKAGE}/benches/{TARGET}/main.rs and a [[bench]] entry with harness = false"
     );
     Ok(())
 }
