@@ -27,8 +27,8 @@ pub(crate) const CLASS_COUNT: usize = {
 };
 /// A slab holds at least this many objects, so that its cost is shared.
 const MIN_OBJECTS: u64 = 8;
-/// A slab holds at most this many objects: one bit each in a `u64`.
-pub(crate) const MAX_OBJECTS: usize = 64;
+/// A slab holds at most this many objects: one bit each in a `u32`.
+pub(crate) const MAX_OBJECTS: usize = 32;
 /// A slab spans at most this many pages (256 KiB), so that a partly used one holds little back.
 const MAX_SLAB_PAGES: u64 = 16;
 
@@ -45,7 +45,7 @@ pub(crate) struct SizeClass {
     pub(crate) reciprocal: u32,
     /// Pages of a slab.
     pub(crate) slab_pages: u32,
-    /// Objects in a slab, 1 to 64.
+    /// Objects in a slab, 4 to 32.
     pub(crate) objects: u32,
 }
 
@@ -155,7 +155,7 @@ mod tests {
         for class in CLASSES {
             let bytes = u64::from(class.slab_pages) * PAGE_BYTES;
             assert_eq!(u64::from(class.objects) * u64::from(class.object_bytes), bytes, "{class:?}");
-            assert!((1..=64).contains(&class.objects), "{class:?}");
+            assert!((4..=32).contains(&class.objects), "{class:?}");
             assert!(u64::from(class.slab_pages) <= MAX_SLAB_PAGES, "{class:?}");
         }
     }

@@ -244,7 +244,11 @@ impl Heap {
     }
 
     /// Allocates `occupied` bytes of which `requested` were asked for.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "hot and small: its slow paths are functions of their own; 5 % measured"
+    )]
     pub(crate) fn allocate_padded(
         &mut self,
         requested: Bytes,
@@ -350,7 +354,11 @@ impl Heap {
     /// # Complexity
     ///
     /// O(1); O(spans of the arena) to say what is wrong with a wrong address.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "hot and small: its slow paths are functions of their own; 5 % measured"
+    )]
     pub fn free(&mut self, address: DeviceAddress) -> Result<FreedBlock, FreeError> {
         let page = self.map.page_of(address.get());
         if let Some(number) = self.pages.slab_of(page) {

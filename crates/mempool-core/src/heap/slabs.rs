@@ -10,7 +10,7 @@
 
 #![expect(
     clippy::cast_possible_truncation,
-    reason = "classes are below 256, slab numbers below 2^28 (a slab has a page), objects below 64"
+    reason = "classes are below 256, slab numbers below 2^28 (a slab has a page), objects below 32"
 )]
 
 use crate::size_class::{CLASS_COUNT, CLASSES, MAX_OBJECTS, RECIPROCAL_SHIFT, SizeClass, UNIT_BYTES};
@@ -18,13 +18,15 @@ use crate::size_class::{CLASS_COUNT, CLASSES, MAX_OBJECTS, RECIPROCAL_SHIFT, Siz
 /// Slabs below this number only close rings.
 const FIRST_SLAB: u32 = CLASS_COUNT as u32;
 
-/// A slab, in half a cache line: what a free needs of the class stands here again, which spares a load that waits for another.
+/// A slab, with all that a free needs: what it would read of the class stands here again, and the slack of the objects in the same
+/// pair of cache lines, for up to 16 objects in the first.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(128))]
 pub(crate) struct Slab {
-    /// Bit i is set while object i is free.
-    free: u64,
     /// Address of object 0.
     base: u64,
+    /// Bit i is set while object i is free.
+    free: u32,
     previous: u32,
     next: u32,
     /// As [`SizeClass::reciprocal`].
@@ -33,6 +35,8 @@ pub(crate) struct Slab {
     object_units: u16,
     class: u8,
     objects: u8,
+    /// Bytes of each live object that nobody asked for.
+    slack: [u16; MAX_OBJECTS],
 }
 
 impl Slab {
@@ -40,14 +44,15 @@ impl Slab {
     fn new(class: usize, base: u64) -> Self {
         let layout = &CLASSES[class];
         Self {
-            free: u64::MAX >> (MAX_OBJECTS as u32 - layout.objects),
             base,
+            free: u32::MAX >> (MAX_OBJECTS as u32 - layout.objects),
             previous: class as u32,
             next: class as u32,
             reciprocal: layout.reciprocal,
             object_units: (u64::from(layout.object_bytes) / UNIT_BYTES) as u16,
             class: class as u8,
             objects: layout.objects as u8,
+            slack: [0; MAX_OBJECTS],
         }
     }
 
@@ -68,7 +73,7 @@ impl Slab {
 
     #[inline]
     pub(crate) fn is_wholly_free(&self) -> bool {
-        self.free == u64::MAX >> (MAX_OBJECTS as u32 - u32::from(self.objects))
+        self.free == u32::MAX >> (MAX_OBJECTS as u32 - u32::from(self.objects))
     }
 
     /// Address and whether it is live, object by object.
@@ -107,8 +112,6 @@ pub(crate) enum NotLive {
 #[derive(Debug)]
 pub(crate) struct Slabs {
     all: Vec<Slab>,
-    /// Bytes of each object that nobody asked for; object i of slab s is at `s * 64 + i`.
-    slack: Vec<u16>,
     /// Slab numbers that may be used again.
     spare: Vec<u32>,
 }
@@ -116,11 +119,7 @@ pub(crate) struct Slabs {
 impl Slabs {
     pub(crate) fn new() -> Self {
         let closing = |class: usize| Slab { free: 0, ..Slab::new(class, 0) };
-        Self {
-            all: (0..CLASS_COUNT).map(closing).collect(),
-            slack: vec![0; CLASS_COUNT * MAX_OBJECTS],
-            spare: Vec::new(),
-        }
+        Self { all: (0..CLASS_COUNT).map(closing).collect(), spare: Vec::new() }
     }
 
     pub(crate) fn get(&self, number: u32) -> &Slab {
@@ -143,11 +142,11 @@ impl Slabs {
         }
         let object = slab.free.trailing_zeros();
         slab.free &= slab.free - 1;
+        slab.slack[object as usize % MAX_OBJECTS] = slack;
         let address = slab.base + u64::from(object) * u64::from(CLASSES[class].object_bytes);
         if slab.free == 0 {
             self.unlink(number);
         }
-        self.slack[number as usize * MAX_OBJECTS + object as usize] = slack;
         Some(address)
     }
 
@@ -164,7 +163,6 @@ impl Slabs {
             number
         } else {
             self.all.push(slab);
-            self.slack.resize(self.all.len() * MAX_OBJECTS, 0);
             self.all.len() as u32 - 1
         };
         self.link(number);
@@ -190,7 +188,7 @@ impl Slabs {
 
     /// Bytes of a live object that nobody asked for.
     pub(crate) fn slack(&self, number: u32, object: u32) -> u16 {
-        self.slack[number as usize * MAX_OBJECTS + object as usize]
+        self.all[number as usize].slack[object as usize % MAX_OBJECTS]
     }
 
     /// Frees an object that [`Slabs::live_object`] found.
@@ -259,10 +257,7 @@ impl Slabs {
 
     /// Bytes of host memory behind the slabs.
     pub(crate) fn metadata_bytes(&self) -> usize {
-        size_of::<Self>()
-            + self.all.capacity() * size_of::<Slab>()
-            + self.slack.capacity() * size_of::<u16>()
-            + self.spare.capacity() * size_of::<u32>()
+        size_of::<Self>() + self.all.capacity() * size_of::<Slab>() + self.spare.capacity() * size_of::<u32>()
     }
 
     /// Checks S1 and S2 over the slabs in use, whose numbers are given.
