@@ -1,6 +1,7 @@
 //! What was typed after `cargo xtask`, as a [`Verb`].
 
 use std::fmt;
+use std::path::PathBuf;
 
 use crate::bench::{BenchOptions, Depth};
 use crate::step::{self, Step};
@@ -26,6 +27,16 @@ pub(crate) enum Verb {
     },
     /// Run the benchmark.
     Bench(BenchOptions),
+    /// Make the bindings of ACL from our headers.
+    Bindgen {
+        /// Only compare with the committed ones.
+        check: bool,
+    },
+    /// Compare our headers of ACL with the vendor's.
+    CheckHeaders {
+        /// Where the vendor's are.
+        folder: PathBuf,
+    },
 }
 
 /// Arguments that make no task.
@@ -69,6 +80,9 @@ Tasks:
   ci [STEP...]               run the checks in order, or only the named ones: {steps}
   bench [--quick|--full] [--json] [--filter NAME]
                              measure the pool against its peers
+  bindgen [--check]          make the bindings of ACL from crates/acl-sys/headers, or only compare; needs libclang
+  check-headers DIR          compare crates/acl-sys/headers with the ACL headers below DIR: of an installed CANN, or of
+                             an unpacked torch_npu wheel
   help                       print this
 
 Examples:
@@ -97,6 +111,8 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Verb, Usag
                 .collect::<Result<_, _>>()?,
         }),
         "bench" => parse_bench(args),
+        "bindgen" => parse_bindgen(args),
+        "check-headers" => parse_check_headers(args),
         _ => Err(UsageError::UnknownVerb(verb)),
     }
 }
@@ -132,6 +148,25 @@ fn parse_bench(mut args: impl Iterator<Item = String>) -> Result<Verb, UsageErro
     Ok(Verb::Bench(options))
 }
 
+fn parse_bindgen(args: impl Iterator<Item = String>) -> Result<Verb, UsageError> {
+    let mut check = false;
+    for argument in args {
+        match argument.as_str() {
+            "--check" => check = true,
+            _ => return Err(UsageError::UnknownArgument { verb: "bindgen", argument }),
+        }
+    }
+    Ok(Verb::Bindgen { check })
+}
+
+fn parse_check_headers(mut args: impl Iterator<Item = String>) -> Result<Verb, UsageError> {
+    let folder = args.next().ok_or(UsageError::MissingValue { option: "check-headers" })?.into();
+    match args.next() {
+        None => Ok(Verb::CheckHeaders { folder }),
+        Some(argument) => Err(UsageError::UnknownArgument { verb: "check-headers", argument }),
+    }
+}
+
 fn step_names() -> String {
     step::ALL.iter().map(|step| step.name).collect::<Vec<_>>().join(", ")
 }
@@ -152,6 +187,8 @@ mod tests {
             parse_line("test --long -- -p testkit"),
             Ok(Verb::Test { long: true, rest: vec!["-p".to_owned(), "testkit".to_owned()] })
         );
+        assert_eq!(parse_line("bindgen --check"), Ok(Verb::Bindgen { check: true }));
+        assert_eq!(parse_line("check-headers a/b"), Ok(Verb::CheckHeaders { folder: "a/b".into() }));
         let filter = Some("P1".to_owned());
         let full = Verb::Bench(BenchOptions { depth: Depth::Full, json: true, filter });
         assert_eq!(parse_line("bench --full --json --filter P1"), Ok(full));
@@ -183,6 +220,11 @@ mod tests {
             parse_line("test --short"),
             Err(UsageError::UnknownArgument { verb: "test", argument: "--short".to_owned() })
         );
+        assert_eq!(
+            parse_line("bindgen --write"),
+            Err(UsageError::UnknownArgument { verb: "bindgen", argument: "--write".to_owned() })
+        );
+        assert_eq!(parse_line("check-headers"), Err(UsageError::MissingValue { option: "check-headers" }));
         assert_eq!(parse_line("bench --filter"), Err(UsageError::MissingValue { option: "--filter" }));
     }
 

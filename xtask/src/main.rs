@@ -9,6 +9,8 @@
 
 mod args;
 mod bench;
+mod bindgen;
+mod check_headers;
 mod ci;
 mod output;
 mod root;
@@ -53,5 +55,7 @@ fn run(verb: Verb) -> anyhow::Result<bool> {
         Verb::Test { long, rest } => test_run::run(&root, long, &rest),
         Verb::Ci { only } => ci::run(&root, &only),
         Verb::Bench(options) => bench::run(&root, &options),
+        Verb::Bindgen { check } => bindgen::run(&root, check),
+        Verb::CheckHeaders { folder } => check_headers::run(&root, &folder),
     }
 }
