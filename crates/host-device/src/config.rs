@@ -1,5 +1,6 @@
 //! What a simulated device is like: its capacity and the rules for its ranges and blocks.
 
+use crate::clock::ClockMode;
 use crate::error::HostDeviceError;
 
 /// Facts about a [`HostDevice`](crate::HostDevice), fixed when it is made.
@@ -31,6 +32,13 @@ pub struct HostDeviceConfig {
     pub padding_round_to: u64,
     /// Tail padding: this many bytes are then added. Default 0. The device only reports it.
     pub padding_extra: u64,
+    /// Physical memory is made, and mapped at, multiples of this many bytes; a power of two of at least a host page.
+    /// Default 2 MiB.
+    pub virtual_granule: u64,
+    /// Whether one piece of physical memory may be mapped at several addresses at once. Default no.
+    pub aliased_mappings: bool,
+    /// How time passes. Default [`ClockMode::Manual`].
+    pub clock: ClockMode,
 }
 
 impl HostDeviceConfig {
@@ -46,6 +54,9 @@ impl HostDeviceConfig {
             block_alignment: 1,
             padding_round_to: 1,
             padding_extra: 0,
+            virtual_granule: Self::MIB_2,
+            aliased_mappings: false,
+            clock: ClockMode::Manual,
         }
     }
 
@@ -85,6 +96,27 @@ impl HostDeviceConfig {
         self
     }
 
+    /// Sets [`Self::virtual_granule`], in bytes.
+    #[must_use]
+    pub fn with_virtual_granule(mut self, granule: u64) -> Self {
+        self.virtual_granule = granule;
+        self
+    }
+
+    /// Sets [`Self::aliased_mappings`].
+    #[must_use]
+    pub fn with_aliased_mappings(mut self, allowed: bool) -> Self {
+        self.aliased_mappings = allowed;
+        self
+    }
+
+    /// Sets [`Self::clock`].
+    #[must_use]
+    pub fn with_clock(mut self, clock: ClockMode) -> Self {
+        self.clock = clock;
+        self
+    }
+
     /// Refuses what no device can be like.
     pub(crate) fn check(&self) -> Result<(), HostDeviceError> {
         let refuse = |parameter, value, rule| Err(HostDeviceError::InvalidConfig { parameter, value, rule });
@@ -100,8 +132,18 @@ impl HostDeviceConfig {
                 return refuse(parameter, value, "a power of two");
             }
         }
-        Ok(())
+        check_granule(self.virtual_granule)
     }
+}
+
+/// Refuses a granule of virtual memory that the host cannot map.
+pub(crate) fn check_granule(granule: u64) -> Result<(), HostDeviceError> {
+    let page = rustix::param::page_size() as u64;
+    if granule.is_power_of_two() && granule >= page {
+        return Ok(());
+    }
+    let rule = "a power of two of at least a page of the host";
+    Err(HostDeviceError::InvalidConfig { parameter: "virtual_granule", value: granule, rule })
 }
 
 #[cfg(test)]
@@ -132,6 +174,9 @@ mod tests {
             assert_refused(&good().with_base_alignment(bad), "base_alignment");
             assert_refused(&good().with_block_alignment(bad), "block_alignment");
             assert_refused(&good().with_padding(bad, 0), "padding_round_to");
+        }
+        for bad in [0, 1, 512, 3 << 20] {
+            assert_refused(&good().with_virtual_granule(bad), "virtual_granule");
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! # Invariants
 //!
-//! * I1: `own_bytes` is the sum of the sizes of the live ranges and at most the capacity.
+//! * I1: `own_bytes` is the sum of the sizes of the allocated ranges; with the physical memory that was made it is at
+//!   most the capacity.
 //! * I2: live ranges do not overlap, on this device or with those of another device in the process (the kernel sees
 //!   to it: each is a mapping of its own).
 //! * I3: a call that fails changes nothing that a caller can see.
@@ -10,13 +11,19 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::RwLock;
 
+use crate::clock::Clock;
 use crate::config::HostDeviceConfig;
 use crate::error::HostDeviceError;
+use crate::identity::{Identity, Place, Registry, Site};
+use crate::memory_facts::PhysicalHandle;
 use crate::mmap::Mapping;
 use crate::page_store::{Extent, PageStore};
+use crate::virtual_memory::VirtualMemory;
 
 /// A device made of host memory.
 ///
@@ -25,14 +32,18 @@ use crate::page_store::{Extent, PageStore};
 #[derive(Debug)]
 pub struct HostDevice {
     config: HostDeviceConfig,
+    pub(crate) clock: Clock,
     pub(crate) state: RwLock<State>,
 }
 
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) pages: PageStore,
-    /// By base address.
+    /// What can be accessed, by base address: allocated ranges and mappings.
     pub(crate) ranges: BTreeMap<u64, LiveRange>,
+    pub(crate) virtual_memory: VirtualMemory,
+    pub(crate) registry: Registry,
+    own_ranges: usize,
     own_bytes: u64,
     foreign_bytes: u64,
 }
@@ -42,12 +53,33 @@ pub(crate) struct LiveRange {
     /// As asked for; the extent may be longer, up to a whole page.
     pub(crate) size: u64,
     pub(crate) extent: Extent,
-    mapping: Mapping,
+    pub(crate) backing: Backing,
+    pub(crate) identity: Arc<Identity>,
+}
+
+/// What makes the addresses of a range reach its pages.
+#[derive(Debug)]
+pub(crate) enum Backing {
+    /// An allocated range has a mapping of its own.
+    Own(Mapping),
+    /// Physical memory shown in the reservation that starts at `reservation`.
+    Shown { reservation: u64, handle: PhysicalHandle },
 }
 
 impl State {
+    /// Refuses to take `size` bytes more than are free.
+    pub(crate) fn check_free(&self, size: u64, total: u64) -> Result<(), HostDeviceError> {
+        let free = self.free_bytes(total);
+        if size > free {
+            let foreign = self.foreign_bytes;
+            return Err(HostDeviceError::OutOfMemory { requested: size, free, foreign, total });
+        }
+        Ok(())
+    }
+
     fn free_bytes(&self, capacity: u64) -> u64 {
-        capacity.saturating_sub(self.own_bytes).saturating_sub(self.foreign_bytes)
+        let taken = [self.own_bytes, self.virtual_memory.physical_bytes(), self.foreign_bytes];
+        taken.into_iter().fold(capacity, u64::saturating_sub)
     }
 }
 
@@ -60,8 +92,27 @@ impl HostDevice {
     pub fn new(config: HostDeviceConfig) -> Result<Self, HostDeviceError> {
         config.check()?;
         let pages = PageStore::new().map_err(host("create a memory file", 0))?;
-        let state = State { pages, ranges: BTreeMap::new(), own_bytes: 0, foreign_bytes: 0 };
-        Ok(Self { config, state: RwLock::new(state) })
+        let state = State {
+            pages,
+            ranges: BTreeMap::new(),
+            virtual_memory: VirtualMemory::default(),
+            registry: Registry::default(),
+            own_ranges: 0,
+            own_bytes: 0,
+            foreign_bytes: 0,
+        };
+        let clock = Clock::new(config.clock);
+        Ok(Self { config, clock, state: RwLock::new(state) })
+    }
+
+    /// Time since the device was made, by the clock that its configuration names.
+    pub fn now(&self) -> Duration {
+        self.clock.now()
+    }
+
+    /// `site`, passed now.
+    pub(crate) fn place(&self, site: Site) -> Place {
+        Place { site, at: self.now() }
     }
 
     /// What the device was made from.
@@ -82,24 +133,32 @@ impl HostDevice {
     ///
     /// O(log live ranges) and a few system calls.
     pub fn allocate(&self, size: u64) -> Result<u64, HostDeviceError> {
+        self.allocate_from(size, Site::default())
+    }
+
+    /// As [`HostDevice::allocate`], and tells reports of hazards where the range was obtained.
+    ///
+    /// # Errors
+    ///
+    /// As [`HostDevice::allocate`].
+    pub fn allocate_from(&self, size: u64, origin: impl Into<Site>) -> Result<u64, HostDeviceError> {
         let granularity = self.config.granularity;
         if size == 0 || !size.is_multiple_of(granularity) {
             return Err(HostDeviceError::InvalidSize { size, granularity });
         }
         let total = self.config.capacity;
         let mut state = self.state.write();
-        let free = state.free_bytes(total);
-        if size > free {
-            let foreign = state.foreign_bytes;
-            return Err(HostDeviceError::OutOfMemory { requested: size, free, foreign, total });
-        }
+        state.check_free(size, total)?;
         let extent = state.pages.prepare(size).map_err(host("extend the memory file", size))?;
         let mapping = Mapping::of_file(state.pages.as_fd(), extent, self.config.base_alignment)
             .map_err(host("map memory", size))?;
         state.pages.commit(extent);
         let address = mapping.address();
-        let replaced = state.ranges.insert(address, LiveRange { size, extent, mapping });
+        let identity = state.registry.born(address, size, self.place(origin.into()));
+        let range = LiveRange { size, extent, backing: Backing::Own(mapping), identity };
+        let replaced = state.ranges.insert(address, range);
         debug_assert!(replaced.is_none(), "I2: live ranges do not overlap");
+        state.own_ranges += 1;
         state.own_bytes += size;
         Ok(address)
     }
@@ -116,22 +175,38 @@ impl HostDevice {
     ///
     /// O(log live ranges) and two system calls.
     pub fn free(&self, address: u64, size: u64) -> Result<(), HostDeviceError> {
+        self.free_from(address, size, Site::default())
+    }
+
+    /// As [`HostDevice::free`], and tells reports of hazards where the range was given back.
+    ///
+    /// # Errors
+    ///
+    /// As [`HostDevice::free`].
+    pub fn free_from(&self, address: u64, size: u64, origin: impl Into<Site>) -> Result<(), HostDeviceError> {
         let mut guard = self.state.write();
         let state = &mut *guard;
         let range = state.ranges.get_mut(&address).ok_or(HostDeviceError::UnknownRange { address })?;
+        let Backing::Own(mapping) = &mut range.backing else {
+            return Err(HostDeviceError::UnknownRange { address });
+        };
         if range.size != size {
             return Err(HostDeviceError::SizeMismatch { address, given: size, allocated: range.size });
         }
         state.pages.release(range.extent).map_err(host("release pages", size))?;
-        range.mapping.unmap().map_err(host("unmap memory", size))?;
-        state.ranges.remove(&address);
+        mapping.unmap().map_err(host("unmap memory", size))?;
+        if let Some(range) = state.ranges.remove(&address) {
+            state.registry.died(range.identity, self.place(origin.into()));
+        }
+        state.own_ranges -= 1;
         state.own_bytes -= size;
         Ok(())
     }
 
     /// Total and free bytes, over all processes that use the device.
     ///
-    /// Free is the capacity less the live ranges and the foreign use, at least 0.
+    /// Free is the capacity less the allocated ranges, the physical memory that was made and the foreign use, at
+    /// least 0.
     pub fn memory_info(&self) -> (u64, u64) {
         let total = self.config.capacity;
         (total, self.state.read().free_bytes(total))
@@ -151,10 +226,10 @@ impl HostDevice {
 
     /// Number of ranges that were allocated and not freed.
     pub fn live_ranges(&self) -> usize {
-        self.state.read().ranges.len()
+        self.state.read().own_ranges
     }
 
-    /// Bytes in the live ranges.
+    /// Bytes in the ranges that were allocated and not freed.
     pub fn live_bytes(&self) -> u64 {
         self.state.read().own_bytes
     }

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::memory_facts::PhysicalHandle;
+
 /// Why a call on a [`HostDevice`](crate::HostDevice) was refused. The device is then unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -79,6 +81,78 @@ pub enum HostDeviceError {
         range_base: u64,
         /// Bytes of the range.
         range_size: u64,
+    },
+    /// An access reaches addresses of a reservation behind which nothing is mapped.
+    #[error("nothing is mapped at {address:#x}: map physical memory there first, or access less")]
+    Hole {
+        /// First address without memory.
+        address: u64,
+    },
+    /// No reservation starts here.
+    #[error("no reservation starts at {address:#x}: give the address that reserve returned, once")]
+    UnknownReservation {
+        /// Address given.
+        address: u64,
+    },
+    /// A reservation to free still has mappings.
+    #[error("{mappings} mappings are left in the reservation at {address:#x}: unmap them first")]
+    ReservationInUse {
+        /// Where the reservation starts.
+        address: u64,
+        /// Mappings inside it.
+        mappings: usize,
+    },
+    /// An alignment is no power of two.
+    #[error("cannot align to {alignment} bytes: ask for a power of two, or 0 for the granule")]
+    InvalidAlignment {
+        /// Alignment asked for, in bytes.
+        alignment: u64,
+    },
+    /// No such physical memory exists (any more).
+    #[error("{handle} does not exist: it was released, or made by another device")]
+    UnknownHandle {
+        /// Handle given.
+        handle: PhysicalHandle,
+    },
+    /// Physical memory is mapped, and may not be for what was asked.
+    #[error("{handle} is mapped at {address:#x}: unmap it first")]
+    HandleMapped {
+        /// Handle given.
+        handle: PhysicalHandle,
+        /// One of the addresses where it is mapped.
+        address: u64,
+    },
+    /// A mapping would not lie inside one reservation.
+    #[error("{size} bytes at {address:#x} do not lie inside one reservation: reserve the addresses first")]
+    NotReserved {
+        /// Address to map at.
+        address: u64,
+        /// Bytes of the physical memory.
+        size: u64,
+    },
+    /// A mapping would start between granules.
+    #[error("cannot map at {address:#x}: it is no multiple of the granule, {granule} bytes")]
+    MisalignedMapping {
+        /// Address to map at.
+        address: u64,
+        /// Granule of the physical memory in bytes.
+        granule: u64,
+    },
+    /// A mapping would overlap another one.
+    #[error("{size} bytes at {address:#x} overlap the mapping at {mapped:#x}: unmap that first")]
+    AlreadyMapped {
+        /// Address to map at.
+        address: u64,
+        /// Bytes of the physical memory.
+        size: u64,
+        /// Where the other mapping starts.
+        mapped: u64,
+    },
+    /// No mapping starts here.
+    #[error("no mapping starts at {address:#x}: unmap the address that was mapped, once")]
+    NotMapped {
+        /// Address to unmap.
+        address: u64,
     },
     /// The operating system refused; the simulated device is not to blame.
     #[error(

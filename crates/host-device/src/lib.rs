@@ -22,6 +22,10 @@
 //! # Ok::<(), host_device::HostDeviceError>(())
 //! ```
 //!
+//! Beyond ranges it has [virtual memory](HostDevice::reserve): addresses without memory, memory without addresses, and
+//! mapping one to the other. An [`engine`] gives it streams, events and a clock, which tests move by hand and programs
+//! let run, and reports memory that is used after it was freed or handed on too early.
+//!
 //! # Contract
 //!
 //! * This crate knows nothing of a pool; `backend-host` makes a `Device` of it.
@@ -32,17 +36,25 @@
 //!
 //! # Limits
 //!
-//! Linux only. Every live range takes one of the process's mappings (65,530 by default, `vm.max_map_count`). Bytes
+//! Linux only. Every live range, reservation and mapping takes one of the process's mappings (65,530 by default, `vm.max_map_count`). Bytes
 //! that were written occupy host memory until their range is freed, whatever the capacity says.
 
 mod access;
+mod clock;
 mod config;
 mod device;
+pub mod engine;
 mod error;
+mod identity;
+mod memory_facts;
 #[expect(unsafe_code, reason = "mapping and unmapping memory has no safe form")]
 mod mmap;
 mod page_store;
+mod virtual_memory;
 
+pub use clock::ClockMode;
 pub use config::HostDeviceConfig;
 pub use device::HostDevice;
 pub use error::{FillCheckError, HostDeviceError};
+pub use identity::{Life, Place, Site};
+pub use memory_facts::{PhysicalHandle, RangeInfo, RangeKind, VirtualCounts};

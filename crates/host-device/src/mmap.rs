@@ -37,15 +37,26 @@ impl Mapping {
     /// kept            |<------ length ------>|   (starts at a multiple of alignment)
     /// ```
     pub(crate) fn of_file(file: BorrowedFd<'_>, extent: Extent, alignment: u64) -> io::Result<Self> {
+        let mut mapping = Self::aligned(extent.length, alignment)?;
+        if let Err(error) = map_over(mapping.address, mapping.length, Some((file, extent.offset))) {
+            // A kernel may have removed the reservation before it failed, and another thread may have got the
+            // addresses since. Not to unmap them loses at worst some address space.
+            mapping.length = 0;
+            return Err(error);
+        }
+        Ok(mapping)
+    }
+
+    /// Takes `length` bytes of address space at a multiple of `alignment`, without memory and without access.
+    fn aligned(length: u64, alignment: u64) -> io::Result<Self> {
         let page = rustix::param::page_size();
-        let length = usize::try_from(extent.length).map_err(|_| Errno::NOMEM)?;
+        let length = usize::try_from(length).map_err(|_| Errno::NOMEM)?;
         let alignment = usize::try_from(alignment).map_err(|_| Errno::NOMEM)?.max(page);
         if length == 0 || length % page != 0 || !alignment.is_power_of_two() {
             return Err(Errno::INVAL.into());
         }
         let mut mapping = Self::reserve(length.checked_add(alignment - page).ok_or(Errno::NOMEM)?)?;
         mapping.trim(alignment, length)?;
-        mapping.replace_by(file, extent.offset)?;
         Ok(mapping)
     }
 
@@ -95,22 +106,88 @@ impl Mapping {
         unsafe { rustix::mm::munmap(start, length) }?;
         Ok(())
     }
+}
 
-    /// Puts the pages of `file` from `offset` on in the place of the reservation.
-    fn replace_by(&mut self, file: BorrowedFd<'_>, offset: u64) -> io::Result<()> {
-        let start = ptr::with_exposed_provenance_mut::<c_void>(self.address);
+/// Puts the pages of a file, from an offset on, or nothing accessible in the place of `length` bytes at `address`. The
+/// caller owns all of them (I1) and nothing of Rust's lives there. After an error it is unknown who owns them.
+fn map_over(address: usize, length: usize, pages: Option<(BorrowedFd<'_>, u64)>) -> io::Result<()> {
+    let start = ptr::with_exposed_provenance_mut::<c_void>(address);
+    if let Some((file, offset)) = pages {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         let flags = MapFlags::SHARED | MapFlags::FIXED | MapFlags::NORESERVE;
-        // SAFETY: `MAP_FIXED` replaces exactly `[address, address + length)`, all of which is our own untouched
-        // reservation (I1); nothing of Rust's lives there.
-        let mapped = unsafe { rustix::mm::mmap(start, self.length, access, flags, file, offset) };
-        if let Err(error) = mapped {
-            // A kernel may have removed the reservation before it failed, and another thread may have got the
-            // addresses since. Not to unmap them loses at worst some address space.
-            self.length = 0;
-            return Err(error.into());
+        // SAFETY: `MAP_FIXED` replaces exactly the range that the caller owns; foreign code that still uses an address
+        // in it finds other bytes, as it would on a device.
+        unsafe { rustix::mm::mmap(start, length, access, flags, file, offset) }?;
+    } else {
+        let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
+        // SAFETY: as above, but what replaces the range can not be accessed at all.
+        unsafe { rustix::mm::mmap_anonymous(start, length, ProtFlags::empty(), flags) }?;
+    }
+    Ok(())
+}
+
+/// Addresses without memory, in parts of which pages of a file can be shown and hidden again; given back on drop.
+#[derive(Debug)]
+pub(crate) struct Reservation {
+    addresses: Mapping,
+    /// A system call failed half-way: somebody else may own a part of the addresses now, so none is touched again.
+    lost: bool,
+}
+
+impl Reservation {
+    /// Takes `length` bytes of address space, a multiple of the page size, at a multiple of `alignment`.
+    pub(crate) fn new(length: u64, alignment: u64) -> io::Result<Self> {
+        Ok(Self { addresses: Mapping::aligned(length, alignment)?, lost: false })
+    }
+
+    /// Address of the first byte.
+    pub(crate) fn address(&self) -> u64 {
+        self.addresses.address()
+    }
+
+    /// Shows `extent` of `file` from `offset` bytes behind the base on.
+    pub(crate) fn show(&mut self, offset: u64, file: BorrowedFd<'_>, extent: Extent) -> io::Result<()> {
+        if self.lost {
+            return Err(Errno::NOMEM.into());
         }
-        Ok(())
+        let (address, length) = self.part(offset, extent.length)?;
+        map_over(address, length, Some((file, extent.offset))).inspect_err(|_| self.lost = true)
+    }
+
+    /// Makes `length` bytes from `offset` on inaccessible again. Of a lost reservation it does nothing.
+    pub(crate) fn hide(&mut self, offset: u64, length: u64) -> io::Result<()> {
+        if self.lost {
+            return Ok(());
+        }
+        let (address, length) = self.part(offset, length)?;
+        map_over(address, length, None).inspect_err(|_| self.lost = true)
+    }
+
+    /// Gives the addresses back. On an error they stay owned.
+    pub(crate) fn release(&mut self) -> io::Result<()> {
+        if self.lost {
+            self.addresses.length = 0;
+        }
+        self.addresses.unmap()
+    }
+
+    /// Address and length of a part, if it lies within this reservation (I1) and on pages (I2).
+    fn part(&self, offset: u64, length: u64) -> io::Result<(usize, usize)> {
+        let page = rustix::param::page_size();
+        let offset = usize::try_from(offset).map_err(|_| Errno::INVAL)?;
+        let length = usize::try_from(length).map_err(|_| Errno::INVAL)?;
+        let fits = offset.checked_add(length).is_some_and(|end| end <= self.addresses.length);
+        if !fits || length == 0 || offset % page != 0 || length % page != 0 {
+            return Err(Errno::INVAL.into());
+        }
+        Ok((self.addresses.address + offset, length))
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        // As for a mapping; of a lost reservation this forgets the addresses.
+        let _still_taken = self.release();
     }
 }
 
@@ -224,5 +301,58 @@ mod tests {
         assert!(Mapping::of_file(store.as_fd(), huge, 2 << 20).is_err());
         assert!(Mapping::of_file(store.as_fd(), Extent { offset: 0, length: 1 << 60 }, 1).is_err());
         assert!(Mapping::of_file(store.as_fd(), Extent { offset: 0, length: 0 }, 1).is_err());
+    }
+
+    #[test]
+    fn a_part_of_a_reservation_shows_pages_until_it_is_hidden() {
+        let mut store = PageStore::new().unwrap();
+        let extent = store.prepare(1 << 16).unwrap();
+        store.commit(extent);
+        let mut reservation = Reservation::new(1 << 20, 1 << 20).unwrap();
+        assert_eq!(reservation.address() % (1 << 20), 0);
+        reservation.show(1 << 17, store.as_fd(), extent).unwrap();
+        let shown = reservation.address() + (1 << 17);
+        let expected = format!("{shown:x}-{:x} rw-s", shown + (1 << 16));
+        let lines = maps_of(&store);
+        assert!(lines.len() == 1 && lines[0].starts_with(&expected), "{expected}: {lines:?}");
+        reservation.hide(1 << 17, 1 << 16).unwrap();
+        assert_eq!(maps_of(&store).len(), 0);
+    }
+
+    #[test]
+    fn a_dropped_reservation_shows_nothing_any_more() {
+        let mut store = PageStore::new().unwrap();
+        let extent = store.prepare(1 << 16).unwrap();
+        store.commit(extent);
+        let mut reservation = Reservation::new(1 << 20, 4096).unwrap();
+        reservation.show(0, store.as_fd(), extent).unwrap();
+        drop(reservation);
+        assert_eq!(maps_of(&store).len(), 0);
+    }
+
+    #[test]
+    fn parts_outside_a_reservation_or_between_pages_are_refused() {
+        let mut store = PageStore::new().unwrap();
+        let extent = store.prepare(1 << 16).unwrap();
+        let mut reservation = Reservation::new(1 << 16, 4096).unwrap();
+        for offset in [1, 4096, 1 << 16, u64::MAX - 4095] {
+            assert!(reservation.show(offset, store.as_fd(), extent).is_err(), "{offset}");
+            assert!(reservation.hide(offset, 1 << 16).is_err(), "{offset}");
+        }
+        assert!(reservation.hide(0, 0).is_err());
+        reservation.show(0, store.as_fd(), extent).unwrap();
+    }
+
+    #[test]
+    fn a_lost_reservation_is_never_touched_again() {
+        let (store, _extent, mapping) = mapped(1 << 16, 4096);
+        // As if a call had failed and the addresses had become somebody else's.
+        let addresses = Mapping { address: mapping.address, length: mapping.length };
+        let mut lost = Reservation { addresses, lost: true };
+        assert!(lost.show(0, store.as_fd(), Extent { offset: 0, length: 4096 }).is_err());
+        lost.hide(0, 1 << 16).unwrap();
+        drop(lost);
+        assert_eq!(maps_of(&store).len(), 1);
+        drop(mapping);
     }
 }
