@@ -8,7 +8,7 @@ use super::violation::Violation;
 /// Kinds of files that people write, whose white space is judged.
 const WRITTEN: &[&str] = &["rs", "toml", "md", "sh", "yml", "c", "h"];
 /// Folders that exist on one machine only.
-const MACHINE_FOLDERS: &[&str] = &["/home/", "/root/", "/work/", "/Users/"];
+const MACHINE_FOLDERS: &[&str] = &["/home/", "/root/", "/mnt/", "/Users/"];
 /// Files that may name such folders, each with the reason.
 const PATH_EXCEPTIONS: &[(&str, &str)] =
     &[("xtask/src/tidy/text.rs", "holds the list of folders and the tests of this rule")];
@@ -96,24 +96,24 @@ mod tests {
     fn paths_of_one_machine_are_found_in_every_text() {
         let tree = Tree::of(&[
             ("a.csv", "1\nx,/home/me/file\n"),
-            ("b.md", "see `/work/x`\n"),
+            ("b.md", "see `/mnt/x`\n"),
             (".ci/run", "/root/x"),
         ]);
         assert_found(
             &check(&tree),
-            &[("a.csv:2", "under /home/"), ("b.md:1", "under /work/"), (".ci/run:1", "under /root/")],
+            &[("a.csv:2", "under /home/"), ("b.md:1", "under /mnt/"), (".ci/run:1", "under /root/")],
         );
     }
 
     #[test]
     fn parts_of_longer_paths_and_urls_are_no_paths_of_a_machine() {
         for line in [
-            "https://example.org/work/x",
-            "src/work/x",
+            "https://example.org/mnt/x",
+            "src/mnt/x",
             "./home/x",
             "$DIR/root/x",
             "/homework/x",
-            "${A}/work/",
+            "${A}/mnt/",
         ] {
             assert_found(&machine_paths("a.md", line), &[]);
         }
