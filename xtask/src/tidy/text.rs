@@ -107,14 +107,9 @@ mod tests {
 
     #[test]
     fn parts_of_longer_paths_and_urls_are_no_paths_of_a_machine() {
-        for line in [
-            "https://example.org/mnt/x",
-            "src/mnt/x",
-            "./home/x",
-            "$DIR/root/x",
-            "/homework/x",
-            "${A}/mnt/",
-        ] {
+        for line in
+            ["https://example.org/mnt/x", "src/mnt/x", "./home/x", "$DIR/root/x", "/homework/x", "${A}/mnt/"]
+        {
             assert_found(&machine_paths("a.md", line), &[]);
         }
     }
