@@ -37,6 +37,11 @@ pub(crate) enum Verb {
         /// Where the vendor's are.
         folder: PathBuf,
     },
+    /// Build the simulated Ascend runtime.
+    Sim {
+        /// Where it goes.
+        folder: PathBuf,
+    },
 }
 
 /// Arguments that make no task.
@@ -83,6 +88,7 @@ Tasks:
   bindgen [--check]          make the bindings of ACL from crates/acl-sys/headers, or only compare; needs libclang
   check-headers DIR          compare crates/acl-sys/headers with the ACL headers below DIR: of an installed CANN, or of
                              an unpacked torch_npu wheel
+  sim DIR                    build the simulated Ascend runtime and lay it out in DIR/lib64 and DIR/include
   help                       print this
 
 Examples:
@@ -112,7 +118,8 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Verb, Usag
         }),
         "bench" => parse_bench(args),
         "bindgen" => parse_bindgen(args),
-        "check-headers" => parse_check_headers(args),
+        "check-headers" => Ok(Verb::CheckHeaders { folder: parse_folder("check-headers", args)? }),
+        "sim" => Ok(Verb::Sim { folder: parse_folder("sim", args)? }),
         _ => Err(UsageError::UnknownVerb(verb)),
     }
 }
@@ -159,11 +166,11 @@ fn parse_bindgen(args: impl Iterator<Item = String>) -> Result<Verb, UsageError>
     Ok(Verb::Bindgen { check })
 }
 
-fn parse_check_headers(mut args: impl Iterator<Item = String>) -> Result<Verb, UsageError> {
-    let folder = args.next().ok_or(UsageError::MissingValue { option: "check-headers" })?.into();
+fn parse_folder(verb: &'static str, mut args: impl Iterator<Item = String>) -> Result<PathBuf, UsageError> {
+    let folder = args.next().ok_or(UsageError::MissingValue { option: verb })?.into();
     match args.next() {
-        None => Ok(Verb::CheckHeaders { folder }),
-        Some(argument) => Err(UsageError::UnknownArgument { verb: "check-headers", argument }),
+        None => Ok(folder),
+        Some(argument) => Err(UsageError::UnknownArgument { verb, argument }),
     }
 }
 
@@ -189,6 +196,8 @@ mod tests {
         );
         assert_eq!(parse_line("bindgen --check"), Ok(Verb::Bindgen { check: true }));
         assert_eq!(parse_line("check-headers a/b"), Ok(Verb::CheckHeaders { folder: "a/b".into() }));
+        assert_eq!(parse_line("sim a/b"), Ok(Verb::Sim { folder: "a/b".into() }));
+        assert_eq!(parse_line("sim"), Err(UsageError::MissingValue { option: "sim" }));
         let filter = Some("P1".to_owned());
         let full = Verb::Bench(BenchOptions { depth: Depth::Full, json: true, filter });
         assert_eq!(parse_line("bench --full --json --filter P1"), Ok(full));

@@ -14,6 +14,7 @@ mod check_headers;
 mod ci;
 mod output;
 mod root;
+mod sim;
 mod step;
 mod test_run;
 mod tidy;
@@ -57,5 +58,6 @@ fn run(verb: Verb) -> anyhow::Result<bool> {
         Verb::Bench(options) => bench::run(&root, &options),
         Verb::Bindgen { check } => bindgen::run(&root, check),
         Verb::CheckHeaders { folder } => check_headers::run(&root, &folder),
+        Verb::Sim { folder } => sim::run(&root, &folder),
     }
 }

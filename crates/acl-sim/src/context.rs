@@ -1,0 +1,137 @@
+//! Contexts, streams and events: what their handles stand for, and the rules of the thread-current context.
+
+use std::sync::Arc;
+
+use acl_sys::{ACL_ERROR_RT_CONTEXT_NULL, ACL_ERROR_RT_STREAM_CONTEXT};
+use host_device::engine::{EventId, PendingWork, StreamId, StreamOptions};
+use parking_lot::Mutex;
+
+use crate::device::{Device, Slot};
+use crate::failure::Failure;
+use crate::handles::Handles;
+use crate::runtime::{self, Runtime};
+use crate::thread_state;
+
+/// What a thread works in.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) device: usize,
+    /// Whether it is the one that setting the device makes, which nobody can destroy.
+    pub(crate) primary: bool,
+    pub(crate) default_stream: u64,
+}
+
+/// A queue of work.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub(crate) id: StreamId,
+    pub(crate) context: u64,
+    pub(crate) device: usize,
+    /// Small and used again, as on a device.
+    pub(crate) number: i32,
+    pub(crate) options: StreamOptions,
+    pub(crate) failure_mode: Mutex<u64>,
+}
+
+/// How an event was made, which decides what it can be used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Family {
+    Legacy,
+    LegacyWithFlag,
+    Ex,
+}
+
+#[derive(Debug)]
+pub(crate) struct Event {
+    pub(crate) id: EventId,
+    pub(crate) device: usize,
+    pub(crate) family: Family,
+    pub(crate) flags: u32,
+    pub(crate) number: u32,
+}
+
+pub(crate) static CONTEXTS: Handles<Context> = Handles::new("context");
+pub(crate) static STREAMS: Handles<Stream> = Handles::new("stream");
+pub(crate) static EVENTS: Handles<Event> = Handles::new("event");
+
+/// The current context with its device.
+#[derive(Debug)]
+pub(crate) struct Current {
+    pub(crate) runtime: Arc<Runtime>,
+    pub(crate) context: Arc<Context>,
+    pub(crate) context_handle: u64,
+    pub(crate) device: Arc<Device>,
+}
+
+impl Current {
+    /// A stream by its handle, null being the default one of the context.
+    pub(crate) fn stream(&self, handle: u64) -> Result<Arc<Stream>, Failure> {
+        let handle = if handle == 0 { self.context.default_stream } else { handle };
+        let stream = STREAMS.get(handle)?;
+        if stream.context != self.context_handle {
+            let text = "the stream belongs to another context than the current one: set that first";
+            return Err(Failure::new(ACL_ERROR_RT_STREAM_CONTEXT, text));
+        }
+        Ok(stream)
+    }
+}
+
+/// The context of this thread; 107002 when none was set or it is gone.
+pub(crate) fn current() -> Result<Current, Failure> {
+    let runtime = runtime::get()?;
+    let context_handle = thread_state::context();
+    let none = || {
+        let text =
+            "no device or context is set on this thread: call aclrtSetDevice or aclrtSetCurrentContext";
+        Failure::new(ACL_ERROR_RT_CONTEXT_NULL, text)
+    };
+    let context = CONTEXTS.get(context_handle).map_err(|_| none())?;
+    let device = runtime.devices.get(context.device).and_then(Slot::device).ok_or_else(none)?;
+    Ok(Current { runtime, context, context_handle, device })
+}
+
+/// Makes a context with its default stream.
+pub(crate) fn create(device: &Device, primary: bool) -> u64 {
+    CONTEXTS.insert_with(|handle| {
+        let default_stream = create_stream(device, handle, StreamOptions::default());
+        Context { device: device.index, primary, default_stream }
+    })
+}
+
+/// Makes a stream, with the lowest number that is free on the device.
+pub(crate) fn create_stream(device: &Device, context: u64, options: StreamOptions) -> u64 {
+    device.sweep();
+    let mut taken: Vec<i32> =
+        STREAMS.all().iter().filter(|s| s.device == device.index).map(|s| s.number).collect();
+    taken.sort_unstable();
+    let number = (0..)
+        .zip(&taken)
+        .find(|&(free, &taken)| free != taken)
+        .map_or_else(|| i32::try_from(taken.len()).unwrap_or(i32::MAX), |(free, _)| free);
+    let id = device.engine.create_stream(options);
+    STREAMS.insert(Stream {
+        id,
+        context,
+        device: device.index,
+        number,
+        options,
+        failure_mode: Mutex::default(),
+    })
+}
+
+/// Destroys a context with its streams; what they have left is dropped.
+pub(crate) fn destroy(device: &Device, handle: u64) -> Result<(), Failure> {
+    CONTEXTS.remove(handle)?;
+    for stream in STREAMS.remove_where(|stream| stream.context == handle) {
+        device.engine.destroy_stream(stream.id, PendingWork::Abandon)?;
+    }
+    Ok(())
+}
+
+/// Forgets all that belongs to a device that is gone.
+pub(crate) fn forget_device(index: usize) {
+    CONTEXTS.remove_where(|context| context.device == index);
+    STREAMS.remove_where(|stream| stream.device == index);
+    EVENTS.remove_where(|event| event.device == index);
+    crate::exports::forget_device(index);
+}

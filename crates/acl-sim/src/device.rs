@@ -1,0 +1,168 @@
+//! One simulated device: its memory, its engine, and what was allocated on it. Made by the first use, dropped by a
+//! reset.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use acl_sys::ACL_ERROR_RT_CONTEXT_NULL;
+use host_device::engine::{Engine, PendingWork, StreamId};
+use host_device::{ClockMode, HostDevice, HostDeviceConfig};
+use parking_lot::Mutex;
+
+use crate::call;
+use crate::failure::Failure;
+use crate::settings::Settings;
+use crate::stream_pool::StreamPools;
+
+/// How long a teardown waits for work that may never end.
+const TEARDOWN_PATIENCE: Duration = Duration::from_secs(2);
+
+/// The memory and streams of a device between its first use and its reset.
+#[derive(Debug)]
+pub(crate) struct Device {
+    pub(crate) index: usize,
+    pub(crate) memory: Arc<HostDevice>,
+    pub(crate) engine: Engine,
+    /// Bytes taken, by address, of what `aclrtMalloc` and its like gave.
+    allocations: Mutex<BTreeMap<u64, u64>>,
+    pub(crate) pools: Mutex<StreamPools>,
+    /// Engine streams whose handles are gone but whose work goes on.
+    orphans: Mutex<Vec<StreamId>>,
+}
+
+/// The granule of mapped memory.
+pub(crate) const GRANULE: u64 = 2 << 20;
+
+impl Device {
+    fn new(index: usize, settings: &Settings) -> Result<Self, Failure> {
+        let config = HostDeviceConfig::new(settings.capacity)
+            .with_name(format!("npu:{index}"))
+            .with_granularity(32)
+            .with_base_alignment(512)
+            .with_block_alignment(64)
+            .with_padding(32, 32)
+            .with_virtual_granule(GRANULE)
+            .with_clock(ClockMode::Threaded { delays: true });
+        let memory = Arc::new(HostDevice::new(config)?);
+        memory.set_foreign_use(settings.foreign_use);
+        let engine = Engine::new(Arc::clone(&memory))?;
+        Ok(Self {
+            index,
+            memory,
+            engine,
+            allocations: Mutex::default(),
+            pools: Mutex::default(),
+            orphans: Mutex::default(),
+        })
+    }
+
+    /// Takes `size` bytes, a positive multiple of 32.
+    pub(crate) fn allocate(&self, size: u64) -> Result<u64, Failure> {
+        let address = self.memory.allocate_from(size, call::site())?;
+        self.allocations.lock().insert(address, size);
+        Ok(address)
+    }
+
+    /// Gives back what `allocate` gave at `address`, at once, whatever uses it.
+    pub(crate) fn free(&self, address: u64) -> Result<(), Failure> {
+        let size = self.allocations.lock().remove(&address);
+        let size = size.ok_or_else(|| {
+            Failure::refused(format!(
+                "{address:#x} is no allocation of device {}: free what was allocated, by its first address, once",
+                self.index
+            ))
+        })?;
+        Ok(self.memory.free_from(address, size, call::site())?)
+    }
+
+    /// Whether the address lies in live memory of this device.
+    pub(crate) fn owns(&self, address: u64) -> bool {
+        self.memory.describe(address).is_some()
+    }
+
+    /// Forgets a stream; what is enqueued on it still runs.
+    pub(crate) fn orphan(&self, stream: StreamId) {
+        self.orphans.lock().push(stream);
+        self.sweep();
+    }
+
+    /// Destroys the streams without a handle that are done.
+    pub(crate) fn sweep(&self) {
+        self.orphans.lock().retain(|&stream| match self.engine.pending_operations(stream) {
+            Ok(0) => self.engine.destroy_stream(stream, PendingWork::Abandon).is_err(),
+            Ok(_) => true,
+            Err(_) => false,
+        });
+    }
+
+    /// Lets what is enqueued end, for a while: what is left then is dropped with the device.
+    pub(crate) fn settle(&self) {
+        let _left = self.engine.synchronize_device_within(TEARDOWN_PATIENCE);
+    }
+}
+
+/// The place of a device in the process, used or not.
+#[derive(Debug, Default)]
+pub(crate) struct Slot(Mutex<SlotState>);
+
+#[derive(Debug, Default)]
+struct SlotState {
+    device: Option<Arc<Device>>,
+    /// How often it was set and not reset.
+    set: u64,
+    /// Handle of the default context, 0 before it is first set.
+    primary: u64,
+}
+
+impl Slot {
+    /// The device, made if need be.
+    pub(crate) fn activate(&self, index: usize, settings: &Settings) -> Result<Arc<Device>, Failure> {
+        let mut state = self.0.lock();
+        if let Some(device) = &state.device {
+            return Ok(Arc::clone(device));
+        }
+        let device = Arc::new(Device::new(index, settings)?);
+        state.device = Some(Arc::clone(&device));
+        Ok(device)
+    }
+
+    pub(crate) fn device(&self) -> Option<Arc<Device>> {
+        self.0.lock().device.clone()
+    }
+
+    /// Counts a set and answers the default context, which `make` makes the first time.
+    pub(crate) fn set(&self, make: impl FnOnce() -> Result<u64, Failure>) -> Result<u64, Failure> {
+        let mut state = self.0.lock();
+        if state.primary == 0 {
+            state.primary = make()?;
+        }
+        state.set += 1;
+        Ok(state.primary)
+    }
+
+    /// Whether it is set, so that its default context exists.
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.lock().set > 0
+    }
+
+    /// Counts a reset, or all of them, and answers the device if that was the last.
+    pub(crate) fn reset(&self, index: usize, all: bool) -> Result<Option<Arc<Device>>, Failure> {
+        let mut state = self.0.lock();
+        if state.set == 0 {
+            let text = format!("device {index} is not set, or was reset already");
+            return Err(Failure::new(ACL_ERROR_RT_CONTEXT_NULL, text));
+        }
+        state.set = if all { 0 } else { state.set - 1 };
+        if state.set > 0 {
+            return Ok(None);
+        }
+        state.primary = 0;
+        Ok(state.device.take())
+    }
+
+    /// Takes the device, whatever the count.
+    pub(crate) fn clear(&self) -> Option<Arc<Device>> {
+        std::mem::take(&mut *self.0.lock()).device
+    }
+}

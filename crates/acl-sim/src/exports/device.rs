@@ -1,0 +1,124 @@
+//! Devices: counted, set, reset and waited for.
+
+use std::time::Duration;
+
+use acl_sys::{ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, aclrtDevAttr, aclrtRunMode};
+
+use crate::context::{self, current};
+use crate::failure::{Failure, timed};
+use crate::{runtime, thread_state};
+
+export! {
+    fn aclrtGetDeviceCount(out count: *mut u32) {
+        count.check("the count")?;
+        count.set(u32::try_from(runtime::get()?.devices.len()).unwrap_or(u32::MAX));
+        Ok(())
+    }
+
+    /// Makes the device's default context the first time and binds it to this thread.
+    fn aclrtSetDevice(val device: i32) {
+        let runtime = runtime::get()?;
+        let (index, slot) = runtime.slot(device)?;
+        let device = slot.activate(index, &runtime.settings)?;
+        let primary = slot.set(|| Ok(context::create(&device, true)))?;
+        thread_state::set_context(primary);
+        Ok(())
+    }
+
+    /// Counts down and tears the device down at 0: its memory, streams, events and contexts are gone.
+    fn aclrtResetDevice(val device: i32) {
+        reset(device, false)
+    }
+
+    /// Tears the device down at once.
+    fn aclrtResetDeviceForce(val device: i32) {
+        reset(device, true)
+    }
+
+    fn aclrtGetDevice(out device: *mut i32) {
+        device.check("the device")?;
+        let index = current()?.device.index;
+        device.set(i32::try_from(index).unwrap_or(i32::MAX));
+        Ok(())
+    }
+
+    fn aclrtGetRunMode(out mode: *mut aclrtRunMode) {
+        mode.check("the mode")?;
+        mode.set(aclrtRunMode::ACL_HOST);
+        Ok(())
+    }
+
+    fn aclrtSynchronizeDevice() {
+        let current = current()?;
+        current.device.engine.synchronize_device()?;
+        super::pool::trim(&current);
+        Ok(())
+    }
+
+    fn aclrtSynchronizeDeviceWithTimeout(val timeout_ms: i32) {
+        let current = current()?;
+        match patience(timeout_ms)? {
+            None => current.device.engine.synchronize_device()?,
+            Some(patience) => {
+                let waited = current.device.engine.synchronize_device_within(patience);
+                waited.map_err(|error| timed(error, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Only the size of the memory is known.
+    fn aclrtGetDeviceInfo(val device: u32, val attribute: aclrtDevAttr, out value: *mut i64) {
+        value.check("the value")?;
+        let runtime = runtime::get()?;
+        runtime.slot(i32::try_from(device).unwrap_or(i32::MAX))?;
+        if attribute != aclrtDevAttr::ACL_DEV_ATTR_TOTAL_GLOBAL_MEM_SIZE {
+            return Err(Failure::refused(format!("attribute {} of a device is not simulated", attribute.0)));
+        }
+        value.set(i64::try_from(runtime.settings.capacity).unwrap_or(i64::MAX));
+        Ok(())
+    }
+
+    /// The number of this process.
+    fn aclrtDeviceGetBareTgid(out process: *mut i32) {
+        process.check("the process")?;
+        runtime::get()?;
+        process.set(i32::try_from(std::process::id()).unwrap_or(i32::MAX));
+        Ok(())
+    }
+
+    fn aclrtDeviceGetStreamPriorityRange(out least: *mut i32, out greatest: *mut i32) {
+        current()?;
+        least.check("the least priority")?;
+        greatest.check("the greatest priority")?;
+        least.set(7);
+        greatest.set(0);
+        Ok(())
+    }
+}
+
+fn reset(number: i32, all: bool) -> Result<(), Failure> {
+    let runtime = runtime::get()?;
+    let (index, slot) = runtime.slot(number)?;
+    if let Some(device) = slot.reset(index, all)? {
+        device.settle();
+        for hazard in device.engine.take_hazards() {
+            runtime.reports.add(format!("device {index}: {hazard}"));
+        }
+        context::forget_device(index);
+    }
+    Ok(())
+}
+
+/// A timeout in milliseconds: -1 is for ever, less is refused with 107000.
+pub(crate) fn patience(timeout_ms: i32) -> Result<Option<Duration>, Failure> {
+    match timeout_ms {
+        -1 => Ok(None),
+        _ => match u64::try_from(timeout_ms) {
+            Ok(ms) => Ok(Some(Duration::from_millis(ms))),
+            Err(_) => {
+                Err(Failure::refused(format!("a timeout of {timeout_ms} ms: give -1 (for ever) or more")))
+            }
+        },
+    }
+}

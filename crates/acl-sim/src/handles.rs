@@ -1,0 +1,99 @@
+//! Handles: numbers that C holds as pointers and gives back, looked up in tables.
+//!
+//! # Invariants
+//!
+//! * A number is given once in a process, so that a handle of the past never means something else.
+//! * Numbers are never dereferenced.
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+
+use crate::failure::Failure;
+
+/// Handles look like aligned addresses of a page that no process maps.
+static NEXT: AtomicUsize = AtomicUsize::new(0x100);
+
+fn next_number() -> usize {
+    NEXT.fetch_add(0x10, Ordering::Relaxed)
+}
+
+/// The handle with this number.
+pub(crate) fn pointer<T>(number: u64) -> *mut T {
+    ptr::without_provenance_mut(usize::try_from(number).unwrap_or(0))
+}
+
+/// An address of the device as C has it.
+pub(crate) fn address(number: u64) -> *mut c_void {
+    ptr::with_exposed_provenance_mut(usize::try_from(number).unwrap_or(0))
+}
+
+/// Things of one kind, by handle.
+#[derive(Debug)]
+pub(crate) struct Handles<T> {
+    kind: &'static str,
+    things: Mutex<Option<HashMap<u64, Arc<T>>>>,
+}
+
+impl<T> Handles<T> {
+    pub(crate) const fn new(kind: &'static str) -> Self {
+        Self { kind, things: Mutex::new(None) }
+    }
+
+    /// Keeps what `make` makes of its handle.
+    pub(crate) fn insert_with(&self, make: impl FnOnce(u64) -> T) -> u64 {
+        let number = next_number() as u64;
+        let thing = Arc::new(make(number));
+        self.things.lock().get_or_insert_default().insert(number, thing);
+        number
+    }
+
+    pub(crate) fn insert(&self, thing: T) -> u64 {
+        self.insert_with(|_| thing)
+    }
+
+    pub(crate) fn get(&self, number: u64) -> Result<Arc<T>, Failure> {
+        let found = self.things.lock().as_ref().and_then(|things| things.get(&number).cloned());
+        found.ok_or_else(|| Failure::handle(self.kind, number))
+    }
+
+    pub(crate) fn remove(&self, number: u64) -> Result<Arc<T>, Failure> {
+        let found = self.things.lock().as_mut().and_then(|things| things.remove(&number));
+        found.ok_or_else(|| Failure::handle(self.kind, number))
+    }
+
+    /// Removes all that `chosen` says yes to.
+    pub(crate) fn remove_where(&self, chosen: impl Fn(&T) -> bool) -> Vec<Arc<T>> {
+        let mut things = self.things.lock();
+        let Some(things) = things.as_mut() else { return Vec::new() };
+        things.extract_if(|_, thing| chosen(thing)).map(|(_, thing)| thing).collect()
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<T>> {
+        self.things.lock().iter().flat_map(HashMap::values).cloned().collect()
+    }
+
+    pub(crate) fn count_where(&self, chosen: impl Fn(&T) -> bool) -> usize {
+        self.all().iter().filter(|thing| chosen(thing)).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_removed_handle_is_refused_and_its_number_never_comes_back() {
+        let table = Handles::new("thing");
+        let first = table.insert(1);
+        assert_eq!(table.remove(first).map(|thing| *thing).ok(), Some(1));
+        let second = table.insert(2);
+        assert_ne!(first, second);
+        let error = table.get(first).expect_err("it was removed");
+        assert!(error.text.contains("no thing has the handle"), "{error}");
+    }
+}

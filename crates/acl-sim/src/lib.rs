@@ -1,0 +1,68 @@
+//! A simulated Ascend runtime: the functions of `libascendcl.so` over host memory, for programs and tests without an
+//! NPU.
+//!
+//! The crate is built as a shared library. `cargo xtask sim DIR` lays it out as an installation of CANN would:
+//! `DIR/lib64/libascendcl.so`, the other names of it (`libacl_rt.so`, `libacl_rt_impl.so`, `libacl_mdl.so`) and
+//! `DIR/include/acl`. Memory, streams and events are those of `host-device`; what was enqueued really runs behind
+//! the caller.
+//!
+//! # Environment, read by each first `aclInit`
+//!
+//! | Variable | Value | Default |
+//! | --- | --- | --- |
+//! | `ASCEND_SIM_VERSION` | `8.5`, `9.1` or `9.2`: what is younger answers 207000 | `9.1` |
+//! | `ASCEND_SIM_DEVICES` | number of devices, 1 to 64 | `1` |
+//! | `ASCEND_SIM_CAPACITY` | memory of each, such as `8GiB` | `32GiB` |
+//! | `ASCEND_SIM_FOREIGN_USE` | what other processes hold of it | `0` |
+//! | `ASCEND_SIM_FAIL` | `CALL:N` or `CALL:N:CODE`, several with commas: the N-th call of that name fails | none |
+//! | `ASCEND_SIM_LATENCY` | `CALL:TIME`, several with commas, such as `aclrtMalloc:200us` | none |
+//! | `ASCEND_SIM_HAZARDS` | a file to which reports of misused memory are appended, one a line | none |
+//!
+//! A wrong value makes `aclInit` fail with 100000 and a text that names the variable and what it takes. A failing
+//! call without a code answers 207001 where it would take memory, 507899 elsewhere. The time of a call that enqueues
+//! (`aclrtMemcpyAsync`, `aclrtMemsetAsync`, `aclmdlExecuteAsync`) passes on the stream, that of others in the call.
+//!
+//! # Contract
+//!
+//! * Every function has the type of its declaration in `acl-sys`, which the compiler checks. No panic crosses into C:
+//!   it becomes 500000. Nothing is printed; the text of a failure is what `aclGetRecentErrMsg` answers, on its
+//!   thread.
+//! * Handles are numbers that are looked up, never pointers that are followed, so a wrong one is an error (107017).
+//! * A static library of symbols cannot lack some by version: a call that the chosen version has not is 207000.
+//! * Where memory is used on a stream after it was freed, or after somebody else got it, both places are reported in
+//!   the error text of the next call and in the file of `ASCEND_SIM_HAZARDS`.
+//!
+//! # Models
+//!
+//! A model is a text; see `model_text.rs`. Running it takes the time it says, reads its inputs and weights, and sets
+//! each byte of output `i` to the wrapping sum of all bytes of all inputs, plus `i`.
+//!
+//! # Limits
+//!
+//! * Kernels, graph capture, labels, IPC, peer access, managed and registered memory, copies in two dimensions or in
+//!   batches, model bundles, dynamic shapes and configurations of models are absent: so are their symbols.
+//! * A synchronous copy lets queued work go on for at most 20 ms before it starts, since programs exist that count
+//!   on their luck here; it is no order.
+//! * A wait of a stream for an event has no timeout: it waits on. Nothing on a stream fails, so failure modes are
+//!   only kept.
+//! * Access rights of mapped memory, page policies (but for their sizes) and attributes of allocations are not
+//!   enforced.
+//! * The weights of a model are memory that it reads, without values that matter.
+
+#[macro_use]
+mod export;
+
+mod call;
+mod context;
+mod device;
+mod exports;
+mod failure;
+mod foreign;
+mod handles;
+mod model_text;
+mod reports;
+mod runtime;
+mod settings;
+mod stream_pool;
+mod thread_state;
+mod transfer;

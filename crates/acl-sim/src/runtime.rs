@@ -1,0 +1,201 @@
+//! The one runtime of the process: counted initialisation, devices, contexts, and teardown.
+
+use std::collections::{HashMap, HashSet};
+use std::panic;
+use std::sync::{Arc, Once};
+
+use acl_sys::{
+    ACL_ERROR_REPEAT_FINALIZE, ACL_ERROR_REPEAT_INITIALIZE, ACL_ERROR_RT_INVALID_DEVICEID,
+    ACL_ERROR_UNINITIALIZE, Table, aclError, first_version,
+};
+use host_device::{HostDevice, HostDeviceConfig};
+use parking_lot::{Mutex, RwLock};
+
+use crate::context;
+use crate::device::{Device, Slot};
+use crate::failure::Failure;
+use crate::reports::Reports;
+use crate::settings::Settings;
+use crate::thread_state;
+
+static STATE: RwLock<State> = RwLock::new(State { runtime: None, references: 0, ever_finalized: false });
+
+struct State {
+    runtime: Option<Arc<Runtime>>,
+    references: u64,
+    ever_finalized: bool,
+}
+
+/// Everything between a first `aclInit` and the finalisation.
+#[derive(Debug)]
+pub(crate) struct Runtime {
+    pub(crate) settings: Settings,
+    pub(crate) devices: Vec<Slot>,
+    /// Memory of the host that devices reach.
+    pub(crate) pinned: Arc<HostDevice>,
+    pinned_sizes: Mutex<HashMap<u64, u64>>,
+    pub(crate) reports: Reports,
+    /// Calls that the chosen version does not have.
+    absent: HashSet<&'static str>,
+    calls: Mutex<HashMap<&'static str, u64>>,
+}
+
+impl Runtime {
+    fn new() -> Result<Self, Failure> {
+        let settings = Settings::from_environment().map_err(|error| Failure::invalid(error.to_string()))?;
+        let reports = Reports::new(settings.hazards.as_deref()).map_err(|error| {
+            Failure::invalid(format!(
+                "ASCEND_SIM_HAZARDS={:?} cannot be opened for appending: {error}",
+                settings.hazards
+            ))
+        })?;
+        let absent = Table::SYMBOLS.iter().copied();
+        let absent =
+            absent.filter(|name| first_version(name).is_some_and(|first| first > settings.version)).collect();
+        let pinned =
+            HostDevice::new(HostDeviceConfig::new(u64::MAX).with_granularity(32).with_base_alignment(512))?;
+        Ok(Self {
+            devices: (0..settings.devices).map(|_| Slot::default()).collect(),
+            pinned: Arc::new(pinned),
+            pinned_sizes: Mutex::default(),
+            reports,
+            absent,
+            calls: Mutex::default(),
+            settings,
+        })
+    }
+
+    /// The code with which this call of `name` is to fail, if it is.
+    pub(crate) fn planned_failure(&self, name: &'static str) -> Option<(u64, aclError)> {
+        let planned = self.settings.failures.get(name)?;
+        let mut calls = self.calls.lock();
+        let number = calls.entry(name).or_default();
+        *number += 1;
+        planned.iter().copied().find(|(planned, _)| planned == number)
+    }
+
+    pub(crate) fn lacks(&self, name: &str) -> bool {
+        self.absent.contains(name)
+    }
+
+    /// The place of a device.
+    pub(crate) fn slot(&self, device: i32) -> Result<(usize, &Slot), Failure> {
+        let found = usize::try_from(device).ok().and_then(|index| Some((index, self.devices.get(index)?)));
+        found.ok_or_else(|| {
+            let count = self.devices.len();
+            let text = format!("device {device} does not exist: there are {count}, numbered from 0");
+            Failure::new(ACL_ERROR_RT_INVALID_DEVICEID, text)
+        })
+    }
+
+    /// The device in whose live memory the address lies.
+    pub(crate) fn owner_of(&self, address: u64) -> Option<Arc<Device>> {
+        self.devices.iter().filter_map(Slot::device).find(|device| device.owns(address))
+    }
+
+    pub(crate) fn active_devices(&self) -> impl Iterator<Item = Arc<Device>> + '_ {
+        self.devices.iter().filter_map(Slot::device)
+    }
+
+    /// Takes `size` bytes of pinned host memory.
+    pub(crate) fn allocate_pinned(&self, size: u64) -> Result<u64, Failure> {
+        let address = self.pinned.allocate(size)?;
+        self.pinned_sizes.lock().insert(address, size);
+        Ok(address)
+    }
+
+    pub(crate) fn free_pinned(&self, address: u64) -> Result<(), Failure> {
+        let size = self.pinned_sizes.lock().remove(&address);
+        let size = size.ok_or_else(|| {
+            Failure::refused(format!(
+                "{address:#x} is no allocation of pinned memory: free what was allocated, by its first address, once"
+            ))
+        })?;
+        Ok(self.pinned.free(address, size)?)
+    }
+
+    fn tear_down(&self) {
+        for slot in &self.devices {
+            if let Some(device) = slot.clear() {
+                device.settle();
+                context::forget_device(device.index);
+            }
+        }
+    }
+}
+
+/// The runtime; 100001 before `aclInit`.
+pub(crate) fn get() -> Result<Arc<Runtime>, Failure> {
+    peek().ok_or_else(|| Failure::new(ACL_ERROR_UNINITIALIZE, "ACL is not initialised: call aclInit first"))
+}
+
+pub(crate) fn peek() -> Option<Arc<Runtime>> {
+    STATE.read().runtime.clone()
+}
+
+/// Keeps panics inside calls silent: they become error texts, and a library prints nothing.
+fn silence_calls() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let others = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            if !thread_state::is_in_call() {
+                others(panic);
+            }
+        }));
+    });
+}
+
+/// `aclInit`.
+pub(crate) fn initialize() -> Result<(), Failure> {
+    silence_calls();
+    let mut state = STATE.write();
+    if state.runtime.is_some() {
+        state.references += 1;
+        let text = "ACL is initialised already; its reference count went up";
+        return Err(Failure::new(ACL_ERROR_REPEAT_INITIALIZE, text));
+    }
+    let runtime = Arc::new(Runtime::new()?);
+    if let Some((number, code)) = runtime.planned_failure("aclInit") {
+        return Err(Failure::new(code, format!("call {number} of aclInit fails as ASCEND_SIM_FAIL says")));
+    }
+    state.runtime = Some(runtime);
+    state.references = 1;
+    Ok(())
+}
+
+/// `aclFinalize`: whatever the count, once.
+pub(crate) fn finalize() -> Result<(), Failure> {
+    let (runtime, ever) = {
+        let mut state = STATE.write();
+        state.references = 0;
+        (state.runtime.take(), std::mem::replace(&mut state.ever_finalized, true))
+    };
+    match runtime {
+        Some(runtime) => runtime.tear_down(),
+        None if ever => return Err(finalized_already()),
+        None => {}
+    }
+    Ok(())
+}
+
+/// `aclFinalizeReference`: answers the count before; the last one tears down.
+pub(crate) fn finalize_reference() -> Result<u64, Failure> {
+    let references = {
+        let mut state = STATE.write();
+        if state.references > 1 {
+            state.references -= 1;
+            return Ok(state.references + 1);
+        }
+        state.references
+    };
+    if references == 0 {
+        return Err(finalized_already());
+    }
+    finalize()?;
+    Ok(1)
+}
+
+fn finalized_already() -> Failure {
+    Failure::new(ACL_ERROR_REPEAT_FINALIZE, "ACL is finalised already, or was never initialised")
+}

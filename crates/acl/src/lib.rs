@@ -1,0 +1,77 @@
+//! Safe owners over the Ascend Computing Language (ACL), whose order of release cannot be wrong.
+//!
+//! ```
+//! use acl::{AclError, DeviceMemory, MallocPolicy, Runtime};
+//!
+//! fn first_bytes() -> Result<[u8; 4], AclError> {
+//!     let context = Runtime::start()?.device(0)?.primary_context();
+//!     let memory = DeviceMemory::allocate(&context, 1024, MallocPolicy::HUGE_FIRST)?;
+//!     memory.as_slice().write(b"data")?;
+//!     let mut bytes = [0; 4];
+//!     memory.as_slice().read(&mut bytes)?;
+//!     Ok(bytes)
+//! }
+//!
+//! // Without CANN an ordinary error, which says where a library was looked for.
+//! match first_bytes() {
+//!     Ok(bytes) => assert_eq!(&bytes, b"data"),
+//!     Err(error) => println!("{:?}: {error}", error.kind()),
+//! }
+//! ```
+//!
+//! # Owners
+//!
+//! ```text
+//! Runtime > Device > Context > Stream, Event, DeviceMemory, PinnedMemory, MemoryPool, Model, Dataset
+//!                              Reservation + PhysicalMemory > Mapping
+//! ```
+//!
+//! # Contract
+//!
+//! * Everything holds what it depends on, so dropping in any order releases in the right one; a child that ACL refuses to
+//!   release is leaked, and with it what still needs it.
+//! * Every call that needs a context makes it current on the calling thread first, and remembers that. After foreign code
+//!   on the same thread may have changed it, call [`forget_current_context`].
+//! * Destructors never panic. What they could not release is counted: [`Runtime::release_errors`]. Owners with a function
+//!   to release now (`free`, `unmap`) answer the error and the owner instead.
+//! * A function that the library lacks is [`AclError::Unsupported`].
+//! * Every type is `Send` and `Sync`. Memory on the device is bytes, and is copied, never borrowed.
+//! * Work that goes on after a call returns is started by an `unsafe fn`, whose caller keeps the memory until the stream
+//!   has passed it: the compiler cannot see what a device still does.
+//!
+//! # Limits
+//!
+//! Registration of allocators, IPC, managed memory, 2-D and batched copies, bundles and dynamic shapes are not wrapped.
+//! Not yet run on an NPU.
+
+mod api;
+mod code;
+mod context;
+mod dataset;
+mod device;
+mod device_memory;
+mod error;
+mod event;
+mod memory_pool;
+mod model;
+mod owned;
+mod pinned_memory;
+mod runtime;
+mod slice;
+mod stream;
+mod virtual_memory;
+
+pub use code::{AclCode, ErrorKind};
+pub use context::{Context, MemoryInfo, MemoryKind, forget_current_context};
+pub use dataset::Dataset;
+pub use device::Device;
+pub use device_memory::{DeviceMemory, MallocPolicy};
+pub use error::{AclError, CallFailed, Refused};
+pub use event::{Event, EventFlags, EventStatus};
+pub use memory_pool::{MemoryPool, PoolCounter};
+pub use model::{Model, ModelBuffers, ModelSizes};
+pub use pinned_memory::PinnedMemory;
+pub use runtime::{ReleaseErrors, Runtime};
+pub use slice::DeviceSlice;
+pub use stream::Stream;
+pub use virtual_memory::{Mapping, PageKind, PhysicalMemory, Reservation, granularity};

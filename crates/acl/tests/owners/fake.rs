@@ -1,0 +1,208 @@
+//! An ACL that keeps the rules: it knows what is alive and what belongs to what, notes each call, refuses what ACL refuses,
+//! and fails a chosen call. One per process, so the tests that use it are serial.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+
+use acl_sys::aclError;
+
+pub(crate) const INVALID: aclError = 107_017;
+pub(crate) const NO_CONTEXT: aclError = 107_002;
+pub(crate) const OTHER_CONTEXT: aclError = 107_003;
+pub(crate) const TOLD_TO_FAIL: aclError = 507_899;
+
+/// Something that was made and not released.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Live {
+    pub(crate) kind: &'static str,
+    /// What must be released after it.
+    pub(crate) needs: Vec<usize>,
+    pub(crate) size: usize,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct State {
+    pub(crate) log: Vec<&'static str>,
+    /// The number of the call that fails, counted from 1.
+    pub(crate) fail_at: Option<usize>,
+    /// The call that did.
+    pub(crate) failed_call: Option<&'static str>,
+    /// Whether somebody else has initialised ACL before.
+    pub(crate) initialised_elsewhere: bool,
+    pub(crate) initialised: u64,
+    /// Sets less resets, by device.
+    pub(crate) sets: BTreeMap<i32, u32>,
+    pub(crate) live: BTreeMap<usize, Live>,
+    pub(crate) broken_rules: Vec<String>,
+    pub(crate) capacity: usize,
+    current: Vec<(ThreadId, usize)>,
+    text: Option<String>,
+    next: usize,
+}
+
+static STATE: Mutex<Option<State>> = Mutex::new(None);
+
+/// The state, behind its lock.
+pub(crate) struct Fake(MutexGuard<'static, Option<State>>);
+
+impl std::ops::Deref for Fake {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        self.0.as_ref().expect("`reset` is the first call of a test")
+    }
+}
+
+impl std::ops::DerefMut for Fake {
+    fn deref_mut(&mut self) -> &mut State {
+        self.0.as_mut().expect("`reset` is the first call of a test")
+    }
+}
+
+fn lock() -> Fake {
+    Fake(STATE.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// The state as it is now: a copy, so that no lock is held while a test goes on.
+pub(crate) fn fake() -> State {
+    lock().clone()
+}
+
+/// Changes the state.
+pub(crate) fn change<T>(change: impl FnOnce(&mut State) -> T) -> T {
+    change(&mut lock())
+}
+
+/// Fails the next call.
+pub(crate) fn fail_next() {
+    change(|state| state.fail_at = Some(state.log.len() + 1));
+}
+
+/// Begins anew.
+pub(crate) fn reset() {
+    let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
+    *state = Some(State { capacity: 1 << 30, ..State::default() });
+}
+
+/// Begins a call: notes it, and fails it if it is the one.
+pub(crate) fn enter(call: &'static str) -> Result<Fake, aclError> {
+    let mut state = lock();
+    state.log.push(call);
+    state.text = None;
+    if state.fail_at == Some(state.log.len()) {
+        state.failed_call = Some(call);
+        state.text = Some(format!("  EE9999: {call} was told to fail\n"));
+        return Err(TOLD_TO_FAIL);
+    }
+    if call != "aclInit" && state.initialised == 0 {
+        state.broken_rules.push(format!("{call} while ACL is not initialised"));
+    }
+    Ok(state)
+}
+
+pub(crate) fn primary(device: i32) -> usize {
+    0xD000 + usize::try_from(device).expect("tests use devices from 0")
+}
+
+impl State {
+    pub(crate) fn take_text(&mut self) -> Option<String> {
+        self.text.take()
+    }
+
+    pub(crate) fn count(&self, call: &str) -> usize {
+        self.log.iter().filter(|logged| **logged == call).count()
+    }
+
+    /// Where a call stands in the log, which must have it.
+    pub(crate) fn position(&self, call: &str) -> usize {
+        self.log.iter().position(|logged| *logged == call).unwrap_or_else(|| panic!("{call} was not called"))
+    }
+
+    /// All that was made and not released.
+    pub(crate) fn left(&self) -> u64 {
+        let sets: u32 = self.sets.values().sum();
+        self.live.len() as u64 + u64::from(sets)
+    }
+
+    pub(crate) fn set_current(&mut self, context: Option<usize>) {
+        let thread = thread::current().id();
+        self.current.retain(|(other, _)| *other != thread);
+        self.current.extend(context.map(|context| (thread, context)));
+    }
+
+    /// The current context of this thread, which must be alive.
+    pub(crate) fn current(&mut self) -> Result<usize, aclError> {
+        let thread = thread::current().id();
+        let found = self.current.iter().find(|(other, _)| *other == thread).map(|(_, context)| *context);
+        match found {
+            Some(context) if self.is_context(context) => Ok(context),
+            _ => {
+                let call = self.log.last().copied().unwrap_or_default();
+                self.broken_rules.push(format!("{call} without a context"));
+                Err(NO_CONTEXT)
+            }
+        }
+    }
+
+    /// The device of the current context, by its primary context: memory must go before its last reset.
+    pub(crate) fn current_device(&mut self) -> Result<usize, aclError> {
+        let current = self.current()?;
+        Ok(self.live.get(&current).map_or(current, |context| context.needs[0]))
+    }
+
+    pub(crate) fn is_context(&self, handle: usize) -> bool {
+        let is_primary = self.sets.iter().any(|(device, sets)| *sets > 0 && primary(*device) == handle);
+        is_primary || self.live.get(&handle).is_some_and(|live| live.kind == "context")
+    }
+
+    /// A new handle that is no address.
+    pub(crate) fn handle(&mut self) -> usize {
+        self.next += 1;
+        0x10_0000 + self.next * 16
+    }
+
+    pub(crate) fn add(&mut self, handle: usize, kind: &'static str, needs: Vec<usize>, size: usize) -> usize {
+        self.live.insert(handle, Live { kind, needs, size });
+        handle
+    }
+
+    /// That a handle is alive, and of its context if it has one.
+    pub(crate) fn require(&mut self, handle: usize, kind: &'static str) -> Result<(), aclError> {
+        let current = self.current()?;
+        let call = self.log.last().copied().unwrap_or_default();
+        match self.live.get(&handle) {
+            Some(live) if live.kind == kind => {
+                if kind == "stream" && live.needs != [current] {
+                    self.broken_rules.push(format!("{call} with a stream of another context"));
+                    return Err(OTHER_CONTEXT);
+                }
+                Ok(())
+            }
+            found => {
+                let rule = format!("{call}: {handle:#x} is {found:?} and no {kind}");
+                self.broken_rules.push(rule);
+                Err(INVALID)
+            }
+        }
+    }
+
+    /// Releases; what needs it must be gone.
+    pub(crate) fn remove(&mut self, handle: usize, kind: &'static str) -> Result<(), aclError> {
+        let call = self.log.last().copied().unwrap_or_default();
+        if self.live.get(&handle).is_none_or(|live| live.kind != kind) {
+            self.broken_rules.push(format!("{call}: {handle:#x} is no {kind}"));
+            return Err(INVALID);
+        }
+        self.live.remove(&handle);
+        self.check_unneeded(handle, call);
+        Ok(())
+    }
+
+    pub(crate) fn check_unneeded(&mut self, handle: usize, call: &'static str) {
+        let broken: Vec<_> = (self.live.values().filter(|live| live.needs.contains(&handle)))
+            .map(|live| format!("{call} before a {} that needs it", live.kind))
+            .collect();
+        self.broken_rules.extend(broken);
+    }
+}
