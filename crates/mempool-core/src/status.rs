@@ -71,7 +71,7 @@ impl PoolStatus {
     /// `1 - largest free / total free`: 0 when all free memory is one run or nothing is free, near 1 when it is in many small
     /// pieces. The article's fragmentation rate, defined where it divides by 0.
     pub fn fragmentation(&self) -> f64 {
-        if self.free.is_zero() { 0.0 } else { 1.0 - self.largest_free.ratio_of(self.free) }
+        fragmentation(self.largest_free, self.free)
     }
 
     pub(crate) fn set_heap_totals(&mut self, totals: &HeapTotals) {
@@ -115,6 +115,11 @@ impl fmt::Display for PoolStatus {
              {growths} growths, {trims} trims"
         )
     }
+}
+
+/// 1 - largest free / all free, 0 when nothing is free.
+fn fragmentation(largest_free: Bytes, free: Bytes) -> f64 {
+    if free.is_zero() { 0.0 } else { 1.0 - largest_free.ratio_of(free) }
 }
 
 /// A walk over a whole pool.
@@ -185,7 +190,7 @@ impl ArenaReport {
 
     /// As [`PoolStatus::fragmentation`], for this arena.
     pub fn fragmentation(&self) -> f64 {
-        if self.free.is_zero() { 0.0 } else { 1.0 - self.largest_free.ratio_of(self.free) }
+        fragmentation(self.largest_free, self.free)
     }
 }
 

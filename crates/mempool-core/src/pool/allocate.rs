@@ -1,7 +1,7 @@
 //! Allocation: from what is free, else by growing, else by giving empty arenas back and growing then.
 
 use super::state::{Arena, State};
-use super::{Inner, MAX_ALIGNMENT, MAX_POOL_SIZE, registry};
+use super::{Inner, MAX_ALIGNMENT, MAX_POOL_SIZE};
 use crate::device::DeviceError;
 use crate::error::{AllocError, OutOfMemory, Shortage};
 use crate::event::EventKind;
@@ -183,16 +183,14 @@ impl Inner {
     ) -> Result<T, AddArenaError> {
         let bytes = reserved.bytes;
         let mut state = self.state.lock();
-        if let Err(error) = state.heap.add_arena(base, bytes) {
+        if let Err(error) = self.hold(&mut state, Arena { base, bytes }) {
             drop(state);
             if let Err(error) = self.device.free_arena(base, bytes) {
                 tracing::error!(pool = %self.name, %base, %error, "an unusable arena could not be given back");
             }
             return Err(error);
         }
-        state.insert_arena(Arena { base, bytes });
         reserved.keep();
-        registry::add(base, bytes, self.id, &self.name);
         state.counters.growths += 1;
         let sequence = state.next_sequence();
         let result = then(&mut state);

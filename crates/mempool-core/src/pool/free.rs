@@ -55,11 +55,10 @@ impl Pool {
 impl Inner {
     fn free(&self, address: DeviceAddress, given: Option<Bytes>) -> Result<Bytes, FreeError> {
         let mut state = self.state.lock();
-        let fits = |requested: Bytes| given.is_none_or(|given| given == requested);
         let freed = match given {
             None => state.heap.free(address),
             Some(given) => match state.heap.live_block(address) {
-                Ok(block) if !fits(block.requested) => {
+                Ok(block) if block.requested != given => {
                     Err(FreeError::SizeMismatch { address, given, requested: block.requested })
                 }
                 Ok(_) => state.heap.free(address),

@@ -26,10 +26,10 @@ use crate::device::{Device, DeviceProperties};
 use crate::error::CreateError;
 use crate::event::{Event, EventKind, PoolId, Recorder};
 use crate::handle::{Allocation, RawAllocation};
-use crate::heap::InvariantError;
+use crate::heap::{AddArenaError, InvariantError};
 use crate::status::{ArenaReport, BucketReport, PoolReport, PoolStatus};
 use crate::units::{Alignment, Bytes};
-use state::State;
+use state::{Arena, State};
 
 /// A pool of device memory. Cloning gives another handle to the same pool; any thread may use it.
 ///
@@ -276,6 +276,14 @@ impl fmt::Debug for Pool {
 }
 
 impl Inner {
+    /// Makes an arena part of the pool: its heap, its list and the registry of owners. Changes nothing when the heap refuses it.
+    fn hold(&self, state: &mut State, arena: Arena) -> Result<(), AddArenaError> {
+        state.heap.add_arena(arena.base, arena.bytes)?;
+        state.insert_arena(arena);
+        registry::add(arena.base, arena.bytes, self.id, &self.name);
+        Ok(())
+    }
+
     /// Tells the recorder, if there is one. Called without the lock.
     #[inline]
     fn tell(&self, sequence: u64, kind: impl FnOnce() -> EventKind) {

@@ -93,13 +93,9 @@ impl Drop for Leaving<'_> {
         }
         let Self { inner, arena, .. } = self;
         let mut state = inner.state.lock();
-        match state.heap.add_arena(arena.base, arena.bytes) {
-            Ok(()) => {
-                state.insert_arena(*arena);
-                registry::add(arena.base, arena.bytes, inner.id, &inner.name);
-            }
+        if let Err(error) = inner.hold(&mut state, *arena) {
             // Only if the device handed the same addresses out again while it says that they are not free.
-            Err(error) => tracing::error!(pool = %inner.name, base = %arena.base, %error, "lost an arena"),
+            tracing::error!(pool = %inner.name, base = %arena.base, %error, "lost an arena");
         }
     }
 }
