@@ -171,6 +171,10 @@ codes! {
     SUSPECT_DEVICE_MEM_ERROR = ACL_ERROR_RT_SUSPECT_DEVICE_MEM_ERROR;
     /// An error inside the driver.
     DRV_INTERNAL_ERROR = ACL_ERROR_RT_DRV_INTERNAL_ERROR;
+    /// The host memory is registered already.
+    HOST_MEMORY_ALREADY_REGISTERED = ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    /// The host memory is not registered.
+    HOST_MEMORY_NOT_REGISTERED = ACL_ERROR_HOST_MEMORY_NOT_REGISTERED;
     /// The model loader has no memory left.
     GE_MEMORY_ALLOCATION = ACL_ERROR_GE_MEMORY_ALLOCATION;
 }
@@ -224,6 +228,8 @@ impl AclCode {
             | Self::INVALID_RESOURCE_HANDLE
             | Self::INVALID_MALLOC_TYPE
             | Self::RESOURCE_NOT_MATCH
+            | Self::HOST_MEMORY_ALREADY_REGISTERED
+            | Self::HOST_MEMORY_NOT_REGISTERED
             | Self::INVALID_MODEL_ID
             | Self::PARSE_MODEL
             | Self::READ_MODEL_FAILURE

@@ -8,6 +8,7 @@
 //! 1. [`CURRENT`] is the id of the context that is current on this thread, as far as this crate has seen, or none. Ids are
 //!    never used twice, other than addresses of contexts.
 //! 2. A [`Bound`] is used up before another context is bound on its thread: every method binds once and calls at once.
+//! 3. A context of foreign code is never destroyed here.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -19,7 +20,7 @@ use acl_sys::aclrtMemAttr;
 use crate::api::{Api, ContextKind, Handle};
 use crate::device::DeviceInner;
 use crate::runtime::RuntimeInner;
-use crate::{AclError, Device, Refused};
+use crate::{AclError, Device, Refused, guest};
 
 thread_local! {
     static CURRENT: Cell<Option<ContextId>> = const { Cell::new(None) };
@@ -45,6 +46,17 @@ pub fn forget_current_context() {
     CURRENT.set(None);
 }
 
+/// Says that the current context of this thread is about to change.
+///
+/// # Errors
+///
+/// ACL's own, where a guest could not put back what is current; see [`crate::as_guest`].
+pub(crate) fn leave_current(runtime: &Arc<RuntimeInner>) -> Result<(), AclError> {
+    guest::before_change(runtime)?;
+    forget_current_context();
+    Ok(())
+}
+
 pub(crate) fn note_current(id: ContextId) {
     CURRENT.set(Some(id));
 }
@@ -61,9 +73,19 @@ pub struct Context {
 #[derive(Debug)]
 pub(crate) struct ContextInner {
     id: ContextId,
-    /// `None` for the primary context, which belongs to the device.
-    own: Option<Handle<ContextKind>>,
+    origin: Origin,
     device: Arc<DeviceInner>,
+}
+
+/// Who made a context, and so destroys it.
+#[derive(Debug)]
+enum Origin {
+    /// The device has it of itself.
+    Primary,
+    /// This crate. `None` once destroyed.
+    Own(Option<Handle<ContextKind>>),
+    /// Somebody else.
+    Foreign(Handle<ContextKind>),
 }
 
 /// Says that a context is current on this thread.
@@ -100,17 +122,26 @@ pub struct MemoryInfo {
 impl Context {
     pub(crate) fn primary(device: &Arc<DeviceInner>) -> Self {
         let (_, id) = device.primary();
-        Self { inner: Arc::new(ContextInner { id, own: None, device: Arc::clone(device) }) }
+        Self::of(id, Origin::Primary, device)
+    }
+
+    fn of(id: ContextId, origin: Origin, device: &Arc<DeviceInner>) -> Self {
+        Self { inner: Arc::new(ContextInner { id, origin, device: Arc::clone(device) }) }
+    }
+
+    /// A context that foreign code made, and will destroy.
+    pub(crate) fn foreign(handle: Handle<ContextKind>, device: &Device) -> Self {
+        Self::of(ContextId::new(), Origin::Foreign(handle), &device.inner)
     }
 
     pub(crate) fn create(device: &Arc<DeviceInner>) -> Result<Self, AclError> {
-        let api = device.runtime().live("aclrtCreateContext")?;
+        let api = device.live("aclrtCreateContext")?;
         // The new context becomes current; after a failure nobody knows.
-        forget_current_context();
+        leave_current(device.runtime())?;
         let own = api.create_context(device.number())?;
         let id = ContextId::new();
         note_current(id);
-        Ok(Self { inner: Arc::new(ContextInner { id, own: Some(own), device: Arc::clone(device) }) })
+        Ok(Self::of(id, Origin::Own(Some(own)), device))
     }
 
     /// The device.
@@ -160,13 +191,40 @@ impl Context {
 impl ContextInner {
     /// Makes the context current on this thread. O(1), without a call of ACL where it is already.
     pub(crate) fn bind(&self) -> Result<Bound<'_>, AclError> {
-        let api = self.runtime().live("aclrtSetCurrentContext")?;
+        let api = self.live("aclrtSetCurrentContext")?;
         if CURRENT.get() != Some(self.id) {
-            forget_current_context();
-            api.set_current_context(self.own.as_ref().unwrap_or(self.device.primary().0))?;
+            leave_current(self.runtime())?;
+            api.set_current_context(self.handle())?;
             note_current(self.id);
         }
         Ok(Bound { context: self, thread: PhantomData })
+    }
+
+    fn handle(&self) -> &Handle<ContextKind> {
+        match &self.origin {
+            Origin::Own(Some(handle)) | Origin::Foreign(handle) => handle,
+            Origin::Primary | Origin::Own(None) => self.device.primary().0,
+        }
+    }
+
+    /// ACL's functions, as long as they may be called for this context.
+    pub(crate) fn live(&self, call: &'static str) -> Result<&Api, AclError> {
+        self.device.live(call)
+    }
+
+    /// Whether a forced reset of the device has taken away what belonged to it.
+    pub(crate) fn is_reset(&self) -> bool {
+        self.device.is_reset()
+    }
+
+    /// That an event of this context may be recorded on a stream of another one.
+    pub(crate) fn require_device_of(&self, stream: &Self) -> Result<(), AclError> {
+        let (event, stream) = (&self.device, &stream.device);
+        let same_library = event.runtime().api().identity() == stream.runtime().api().identity();
+        if event.number() == stream.number() && same_library {
+            return Ok(());
+        }
+        Err(AclError::OtherDevice { event: event.number(), stream: stream.number() })
     }
 
     pub(crate) fn runtime(&self) -> &Arc<RuntimeInner> {
@@ -193,8 +251,12 @@ impl Bound<'_> {
 
 impl Drop for ContextInner {
     fn drop(&mut self) {
-        let Some(own) = self.own.take() else { return };
-        let Ok(api) = self.runtime().live("aclrtDestroyContext") else {
+        let Origin::Own(own) = &mut self.origin else { return };
+        let Some(own) = own.take() else { return };
+        if self.is_reset() {
+            return;
+        }
+        let Ok(api) = self.live("aclrtDestroyContext") else {
             self.runtime().record_leak("context");
             return;
         };

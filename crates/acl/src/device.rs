@@ -1,11 +1,19 @@
-//! A device, set once per owner and reset once.
+//! A device, set once per owner and reset once, or reset by force for all.
+//!
+//! # Invariants
+//!
+//! 1. Setting and resetting a device happens under the lock of [`RuntimeInner::devices`]: a set is either undone by a forced
+//!    reset, whose mark its owner then sees, or comes after it, under a new mark.
+//! 2. After the mark no function of ACL gets a handle that was made under it.
+#![expect(unsafe_code, reason = "declares the forced reset, whose caller must know who else uses the device")]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::api::{ContextKind, Handle};
+use crate::api::{Api, ContextKind, Handle};
 use crate::context::{self, Context, ContextId};
 use crate::runtime::RuntimeInner;
-use crate::{AclError, Runtime};
+use crate::{AclError, ModuleMemory, Runtime};
 
 /// A device that is set for this process. The last clone, context, stream or piece of memory to go resets it; ACL counts
 /// sets and resets, so other owners of the device are not disturbed.
@@ -22,6 +30,8 @@ pub(crate) struct DeviceInner {
     /// Belongs to ACL, and lives until the reset.
     primary: Handle<ContextKind>,
     primary_id: ContextId,
+    /// Set by a forced reset, for all who set the device before it.
+    reset: Arc<AtomicBool>,
     runtime: Arc<RuntimeInner>,
 }
 
@@ -29,8 +39,9 @@ impl Device {
     pub(crate) fn open(runtime: &Arc<RuntimeInner>, number: i32) -> Result<Self, AclError> {
         let api = runtime.live("aclrtSetDevice")?;
         // Whatever happens, another context may be current on this thread afterwards.
-        context::forget_current_context();
-        api.set_device(number)?;
+        context::leave_current(runtime)?;
+        let mut devices = runtime.devices().lock();
+        api.set_device(number).map_err(|error| no_such_device(api, number, error))?;
         let primary = match api.current_context() {
             Ok(primary) => primary,
             Err(error) => {
@@ -40,10 +51,12 @@ impl Device {
                 return Err(error);
             }
         };
+        let reset = Arc::clone(devices.entry(number).or_default());
+        drop(devices);
         let primary_id = ContextId::new();
         context::note_current(primary_id);
         let runtime = Arc::clone(runtime);
-        Ok(Self { inner: Arc::new(DeviceInner { number, primary, primary_id, runtime }) })
+        Ok(Self { inner: Arc::new(DeviceInner { number, primary, primary_id, reset, runtime }) })
     }
 
     /// Its number, as ACL counts in this process.
@@ -69,6 +82,56 @@ impl Device {
     pub fn create_context(&self) -> Result<Context, AclError> {
         Context::create(&self.inner)
     }
+
+    /// Device memory of this process and others by module of CANN, the largest first: whose the memory is when there is
+    /// none left. At most 128 modules. Not on the 950.
+    ///
+    /// # Errors
+    ///
+    /// [`AclError::Unsupported`] or of that kind, or ACL's own.
+    pub fn memory_by_module(&self) -> Result<Vec<ModuleMemory>, AclError> {
+        let usage = Context::primary(&self.inner).inner.bind()?.memory_usage(self.inner.number)?;
+        Ok(usage.iter().map(ModuleMemory::from_raw).collect())
+    }
+
+    /// Resets the device whatever the count: stops its work and frees all that this process has on it. What was made before
+    /// answers [`AclError::DeviceReset`] from now on, on every thread, and its drop calls nothing; [`Runtime::device`] opens the
+    /// device anew.
+    ///
+    /// # Errors
+    ///
+    /// ACL's own; nothing is marked then.
+    ///
+    /// # Safety
+    ///
+    /// - No call that concerns this device is under way on another thread, nor comes later from foreign code that used it
+    ///   before.
+    /// - Nothing reads or writes host memory that came from this device's contexts ([`PinnedMemory`](crate::PinnedMemory))
+    ///   meanwhile.
+    pub unsafe fn reset_force(&self) -> Result<(), AclError> {
+        let mut devices = self.inner.runtime.devices().lock();
+        let api = self.inner.live("aclrtResetDeviceForce")?;
+        context::leave_current(&self.inner.runtime)?;
+        // SAFETY: the caller's promise, and the mark below, which every later call looks at.
+        unsafe { api.reset_device_force(self.inner.number) }?;
+        // Pairs with the load in `is_reset`.
+        self.inner.reset.store(true, Ordering::Release);
+        devices.remove(&self.inner.number);
+        Ok(())
+    }
+}
+
+/// The error of a set, in words that name the number, if that is what was wrong.
+fn no_such_device(api: &Api, number: i32, error: AclError) -> AclError {
+    match (error, api.device_count()) {
+        (AclError::Call(failed), Ok(count)) if u32::try_from(number).is_ok_and(|number| number < count) => {
+            failed.into()
+        }
+        (AclError::Call(failed), Ok(count)) => {
+            AclError::NoSuchDevice { number, count, failed: failed.into() }
+        }
+        (error, _) => error,
+    }
 }
 
 impl DeviceInner {
@@ -83,6 +146,19 @@ impl DeviceInner {
     pub(crate) fn runtime(&self) -> &Arc<RuntimeInner> {
         &self.runtime
     }
+
+    /// Whether a forced reset has taken away what was made before.
+    pub(crate) fn is_reset(&self) -> bool {
+        self.reset.load(Ordering::Acquire)
+    }
+
+    /// ACL's functions, unless the runtime was abandoned or the device was reset by force.
+    pub(crate) fn live(&self, call: &'static str) -> Result<&Api, AclError> {
+        if self.is_reset() {
+            return Err(AclError::DeviceReset { number: self.number, call });
+        }
+        self.runtime.live(call)
+    }
 }
 
 impl Drop for DeviceInner {
@@ -91,9 +167,13 @@ impl Drop for DeviceInner {
             self.runtime.record_leak("device");
             return;
         };
-        if let Err(error) = api.reset_device(self.number) {
+        let devices = self.runtime.devices().lock();
+        if !self.is_reset()
+            && let Err(error) = api.reset_device(self.number)
+        {
             self.runtime.record_failure(error);
         }
+        drop(devices);
         // The primary context may be gone, and with it whatever was current here.
         context::forget_current_context();
     }

@@ -18,6 +18,18 @@ impl MallocPolicy {
     pub const HUGE_ONLY: Self = Self(aclrtMemMallocPolicy::ACL_MEM_MALLOC_HUGE_ONLY.0);
     /// Pages of 4 KiB.
     pub const NORMAL_ONLY: Self = Self(aclrtMemMallocPolicy::ACL_MEM_MALLOC_NORMAL_ONLY.0);
+    /// Pages of 1 GiB or nothing, on cards that have them set up.
+    pub const HUGE_1G_ONLY: Self = Self(aclrtMemMallocPolicy::ACL_MEM_MALLOC_HUGE1G_ONLY.0);
+    /// [`Self::HUGE_FIRST`] in memory that other devices reach.
+    pub const HUGE_FIRST_P2P: Self = Self(aclrtMemMallocPolicy::ACL_MEM_MALLOC_HUGE_FIRST_P2P.0);
+    /// To be combined with another: of the card's fast memory. Only for [`DeviceMemory::allocate_for_module`].
+    pub const HIGH_BANDWIDTH: Self = Self(aclrtMemMallocPolicy::ACL_MEM_TYPE_HIGH_BAND_WIDTH.0);
+
+    /// Both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
 }
 
 /// Device memory, freed on drop.
@@ -52,6 +64,23 @@ impl DeviceMemory {
     pub fn allocate_unpadded(context: &Context, size: usize, policy: MallocPolicy) -> Result<Self, AclError> {
         let policy = aclrtMemMallocPolicy(policy.0);
         let owned = Owned::make(context, |bound| bound.malloc_align32(size, policy))?;
+        Ok(Self { owned, size })
+    }
+
+    /// The same as [`Self::allocate_unpadded`] under the number of a module, by which ACL keeps the books that
+    /// [`Device::memory_by_module`](crate::Device::memory_by_module) shows; and with policies that the others do not take.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::allocate`].
+    pub fn allocate_for_module(
+        context: &Context,
+        size: usize,
+        policy: MallocPolicy,
+        module: Option<u16>,
+    ) -> Result<Self, AclError> {
+        let policy = aclrtMemMallocPolicy(policy.0);
+        let owned = Owned::make(context, |bound| bound.malloc_with_config(size, policy, module))?;
         Ok(Self { owned, size })
     }
 

@@ -44,6 +44,48 @@ pub enum AclError {
         /// The function that would have been called.
         call: &'static str,
     },
+    /// There is no device of that number.
+    #[error("device is {number}, but this process has {count} of them, counted from 0: {failed}")]
+    NoSuchDevice {
+        /// The number that was asked for.
+        number: i32,
+        /// How many there are.
+        count: u32,
+        /// What ACL said.
+        failed: Box<CallFailed>,
+    },
+    /// The event is of another device than the stream.
+    #[error(
+        "the event is of device {event} and the stream of device {stream}; use an event of the stream's device"
+    )]
+    OtherDevice {
+        /// Number of the event's device.
+        event: i32,
+        /// Number of the stream's device.
+        stream: i32,
+    },
+    /// The host or its driver does not pin or register so much memory, not even in parts. Nothing was kept.
+    #[error(
+        "of {asked} bytes of host memory only {worked} could be pinned, in parts; ask for no more than that: {failed}"
+    )]
+    HostLimit {
+        /// Bytes that were asked for.
+        asked: usize,
+        /// Bytes that could be had; 0 if not even the smallest part.
+        worked: usize,
+        /// What ACL said to the next part.
+        failed: Box<CallFailed>,
+    },
+    /// The device was reset by [`crate::Device::reset_force`]; what belonged to it before is gone.
+    #[error(
+        "device {number} was reset by force, so {call} is not called on what it had before; open it again"
+    )]
+    DeviceReset {
+        /// Its number.
+        number: i32,
+        /// The function that would have been called.
+        call: &'static str,
+    },
     /// A path or name has a zero byte inside.
     #[error("{0:?} has a zero byte inside, which C cannot take")]
     ZeroByte(Box<str>),
@@ -77,38 +119,45 @@ impl AclError {
     /// What a caller does about it.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            // A full pool of CANN has no code of its own.
+            // A full pool of CANN has no code of its own, nor has a driver's limit for host memory.
             Self::Call(CallFailed {
                 code: AclCode::RT_INTERNAL_ERROR,
                 call: "aclrtMemPoolMallocAsync",
                 ..
-            }) => ErrorKind::OutOfMemory,
-            Self::Call(failed) => failed.code.kind(),
+            })
+            | Self::HostLimit { .. } => ErrorKind::OutOfMemory,
             Self::Unsupported(_) => ErrorKind::Unsupported,
             Self::OutOfBounds { .. }
             | Self::Argument { .. }
             | Self::NotRecorded { .. }
+            | Self::OtherDevice { .. }
             | Self::ZeroByte(_)
             | Self::OtherConfiguration => ErrorKind::InvalidArgument,
-            Self::Abandoned { .. } | Self::NoLibrary(_) => ErrorKind::NotInitialised,
+            Self::Abandoned { .. } | Self::DeviceReset { .. } | Self::NoLibrary(_) => {
+                ErrorKind::NotInitialised
+            }
             Self::NoResult { .. } => ErrorKind::Other,
+            Self::Call(_) | Self::NoSuchDevice { .. } => self.code().map_or(ErrorKind::Other, AclCode::kind),
+        }
+    }
+
+    /// What ACL answered, where it was asked.
+    pub fn failed_call(&self) -> Option<&CallFailed> {
+        match self {
+            Self::Call(failed) => Some(failed),
+            Self::NoSuchDevice { failed, .. } | Self::HostLimit { failed, .. } => Some(failed),
+            _ => None,
         }
     }
 
     /// The code, where ACL answered one.
     pub fn code(&self) -> Option<AclCode> {
-        match self {
-            Self::Call(failed) => Some(failed.code),
-            _ => None,
-        }
+        self.failed_call().map(|failed| failed.code)
     }
 
     /// The driver's own text, where it has one.
     pub fn detail(&self) -> Option<&str> {
-        match self {
-            Self::Call(failed) => failed.detail.as_deref(),
-            _ => None,
-        }
+        self.failed_call()?.detail.as_deref()
     }
 }
 

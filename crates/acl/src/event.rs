@@ -1,5 +1,6 @@
 //! Events: marks in a stream.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -44,13 +45,15 @@ pub enum EventStatus {
     Complete,
 }
 
-/// An event, destroyed on drop; that does not wait, also where it is pending.
+/// An event, destroyed on drop; that does not wait, also where it is pending. It outlives the streams on which it was
+/// recorded: asking it touches no stream.
 ///
-/// Any thread.
+/// To record, to ask and to wait allocates nothing on the host, unless it fails. Any thread.
 #[derive(Debug)]
 pub struct Event {
     pub(crate) owned: Owned<Handle<EventKind>>,
     recorded: AtomicBool,
+    reusable: bool,
 }
 
 impl Event {
@@ -61,10 +64,14 @@ impl Event {
     ///
     /// ACL's own; of kind [`OutOfMemory`](crate::ErrorKind::OutOfMemory) if the device has none left.
     pub fn new(context: &Context, flags: EventFlags) -> Result<Self, AclError> {
-        Self::of(Owned::make(context, |bound| match bound.create_event_ex(flags.0) {
-            Err(AclError::Unsupported(_)) => bound.create_event_with_flag(flags.0),
-            made => made,
-        }))
+        match Owned::make(context, |bound| bound.create_event_ex(flags.0)) {
+            Ok(owned) => Ok(Self::of(owned, true)),
+            Err(AclError::Unsupported(_)) => {
+                let owned = Owned::make(context, |bound| bound.create_event_with_flag(flags.0))?;
+                Ok(Self::of(owned, false))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Creates an event of the oldest sort, which is to be [reset](Self::reset) before it is recorded again.
@@ -73,19 +80,31 @@ impl Event {
     ///
     /// As for [`Self::new`].
     pub fn legacy(context: &Context) -> Result<Self, AclError> {
-        Self::of(Owned::make(context, Bound::create_event))
+        Ok(Self::of(Owned::make(context, Bound::create_event)?, false))
     }
 
-    fn of(owned: Result<Owned<Handle<EventKind>>, AclError>) -> Result<Self, AclError> {
-        Ok(Self { owned: owned?, recorded: AtomicBool::new(false) })
+    fn of(owned: Owned<Handle<EventKind>>, reusable: bool) -> Self {
+        Self { owned, recorded: AtomicBool::new(false), reusable }
+    }
+
+    /// Its context.
+    pub fn context(&self) -> Context {
+        Context { inner: Arc::clone(self.owned.context()) }
+    }
+
+    /// Whether it can be recorded again and again without more ado, the last record counting. Otherwise it is to be
+    /// [reset](Self::reset) between two records by the stream that waited, or thrown away.
+    pub fn is_reusable(&self) -> bool {
+        self.reusable
     }
 
     /// Puts the event at the end of `stream`. May wait for an event of the hardware.
     ///
     /// # Errors
     ///
-    /// ACL's own.
+    /// [`AclError::OtherDevice`] if the stream is of another device, or ACL's own.
     pub fn record(&self, stream: &Stream) -> Result<(), AclError> {
+        self.owned.context().require_device_of(stream.owned.context())?;
         stream.owned.bind()?.record_event(self.owned.get(), stream.owned.get())?;
         // Pairs with the load in `is_recorded`.
         self.recorded.store(true, Ordering::Release);

@@ -31,7 +31,10 @@
 //! * Everything holds what it depends on, so dropping in any order releases in the right one; a child that ACL refuses to
 //!   release is leaked, and with it what still needs it.
 //! * Every call that needs a context makes it current on the calling thread first, and remembers that. After foreign code
-//!   on the same thread may have changed it, call [`forget_current_context`].
+//!   on the same thread may have changed it, call [`forget_current_context`]. A function that foreign code calls runs its body
+//!   in [`as_guest`], which trusts nothing and puts back what was current.
+//! * Contexts and streams of foreign code may be used ([`Device::foreign_context`], [`Context::foreign_stream`]); they are not
+//!   destroyed here.
 //! * Destructors never panic. What they could not release is counted: [`Runtime::release_errors`]. Owners with a function
 //!   to release now (`free`, `unmap`) answer the error and the owner instead.
 //! * A function that the library lacks is [`AclError::Unsupported`].
@@ -41,9 +44,10 @@
 //!
 //! # Limits
 //!
-//! Registration of allocators, IPC, managed memory, 2-D and batched copies, bundles and dynamic shapes are not wrapped.
+//! IPC, peer access, managed memory, 2-D and batched copies, graph capture, bundles and dynamic shapes are not wrapped.
 //! Not yet run on an NPU.
 
+mod address;
 mod api;
 mod code;
 mod context;
@@ -52,15 +56,22 @@ mod device;
 mod device_memory;
 mod error;
 mod event;
+mod event_cache;
+mod foreign;
+mod guest;
+mod host_registration;
 mod memory_pool;
 mod model;
 mod owned;
+mod parts;
 mod pinned_memory;
 mod runtime;
 mod slice;
 mod stream;
+mod stream_allocator;
 mod virtual_memory;
 
+pub use address::{AddressInfo, AddressRange, MemoryPlace, ModuleMemory};
 pub use code::{AclCode, ErrorKind};
 pub use context::{Context, MemoryInfo, MemoryKind, forget_current_context};
 pub use dataset::Dataset;
@@ -68,10 +79,14 @@ pub use device::Device;
 pub use device_memory::{DeviceMemory, MallocPolicy};
 pub use error::{AclError, CallFailed, Refused};
 pub use event::{Event, EventFlags, EventStatus};
+pub use event_cache::{CachedEvent, EventCache};
+pub use guest::as_guest;
+pub use host_registration::{HostRegistration, HostUse, RegisteredPart};
 pub use memory_pool::{MemoryPool, PoolCounter};
 pub use model::{Model, ModelBuffers, ModelSizes};
 pub use pinned_memory::PinnedMemory;
 pub use runtime::{ReleaseErrors, Runtime};
 pub use slice::DeviceSlice;
-pub use stream::Stream;
+pub use stream::{Stream, StreamFlags, ValueComparison};
+pub use stream_allocator::{AllocatorOfStream, StreamAllocator};
 pub use virtual_memory::{Mapping, PageKind, PhysicalMemory, Reservation, granularity};

@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "declares functions whose caller must keep memory while a model uses it")]
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::api::ModelId;
 use crate::context::Bound;
@@ -31,6 +32,13 @@ pub struct ModelBuffers {
 #[derive(Debug)]
 pub struct Model {
     owned: Owned<ModelId>,
+    /// What it was loaded from. CANN does not say when it has read all of it, so it goes after the model.
+    _bytes: Option<Arc<[u8]>>,
+}
+
+/// A part of a model's memory as ACL takes it; no address leaves it to ACL.
+fn raw(place: Option<DeviceSlice<'_>>) -> (u64, usize) {
+    place.map_or((0, 0), |place| (place.address(), place.size()))
 }
 
 impl Model {
@@ -45,6 +53,16 @@ impl Model {
         Ok(ModelSizes { work, weights })
     }
 
+    /// Asks what a model in the host's memory needs. Not for models with dynamic shapes.
+    ///
+    /// # Errors
+    ///
+    /// ACL's own.
+    pub fn sizes_in(context: &Context, model: &[u8]) -> Result<ModelSizes, AclError> {
+        let (work, weights) = context.inner.bind()?.model_sizes_in(model)?;
+        Ok(ModelSizes { work, weights })
+    }
+
     /// Loads a file into memory that ACL allocates.
     ///
     /// # Errors
@@ -52,7 +70,42 @@ impl Model {
     /// ACL's own.
     pub fn load(context: &Context, path: &Path) -> Result<Self, AclError> {
         let path = c_path(path)?;
-        Ok(Self { owned: Owned::make(context, |bound| bound.load_model(&path))? })
+        let owned = Owned::make(context, |bound| bound.load_model(&path))?;
+        Ok(Self { owned, _bytes: None })
+    }
+
+    /// Loads a model that is in the host's memory, which the model keeps, into memory that ACL allocates. Not for a program
+    /// that [runs on the card](crate::Runtime::runs_on_device), which ACL gives models in device memory.
+    ///
+    /// # Errors
+    ///
+    /// ACL's own.
+    pub fn load_from_memory(context: &Context, model: Arc<[u8]>) -> Result<Self, AclError> {
+        // SAFETY: `model` is kept beside what is loaded, and dropped after it.
+        let owned = Owned::make(context, |bound| unsafe { bound.load_model_in(&model) })?;
+        Ok(Self { owned, _bytes: Some(model) })
+    }
+
+    /// Loads a model that is in the host's memory, which the model keeps, into the caller's device memory; `None` leaves
+    /// that part to ACL.
+    ///
+    /// # Errors
+    ///
+    /// ACL's own.
+    ///
+    /// # Safety
+    ///
+    /// - As for [`Self::load_into`].
+    pub unsafe fn load_from_memory_into(
+        context: &Context,
+        model: Arc<[u8]>,
+        work: Option<DeviceSlice<'_>>,
+        weights: Option<DeviceSlice<'_>>,
+    ) -> Result<Self, AclError> {
+        let (work, weights) = (raw(work), raw(weights));
+        // SAFETY: slices are device memory; that they stay so is the caller's promise. `model` is kept as above.
+        let owned = Owned::make(context, |bound| unsafe { bound.load_model_in_into(&model, work, weights) })?;
+        Ok(Self { owned, _bytes: Some(model) })
     }
 
     /// Loads a file into the caller's memory; `None` leaves that part to ACL.
@@ -72,11 +125,10 @@ impl Model {
         weights: Option<DeviceSlice<'_>>,
     ) -> Result<Self, AclError> {
         let path = c_path(path)?;
-        let raw = |slice: Option<DeviceSlice<'_>>| slice.map_or((0, 0), |it| (it.address(), it.size()));
         let (work, weights) = (raw(work), raw(weights));
         // SAFETY: slices are device memory; that they stay so is the caller's promise.
         let owned = Owned::make(context, |bound| unsafe { bound.load_model_into(&path, work, weights) })?;
-        Ok(Self { owned })
+        Ok(Self { owned, _bytes: None })
     }
 
     /// Its number, which ACL's messages name.

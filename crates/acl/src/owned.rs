@@ -2,7 +2,8 @@
 //!
 //! # Invariants
 //!
-//! 1. What is held is released at most once with success, with the context current on the releasing thread.
+//! 1. What is ours is released at most once with success, with the context current on the releasing thread; what foreign
+//!    code made is never released here.
 //! 2. The context, and through it device and runtime, is let go after that: its field comes after the release.
 //! 3. A destructor never panics and never throws an error away: it is recorded on the runtime.
 
@@ -17,6 +18,8 @@ use crate::{AclError, Context, Refused};
 pub(crate) struct Owned<H: Release> {
     /// `None` once released or leaked.
     held: Option<H>,
+    /// Whether somebody else made it, and releases it.
+    foreign: bool,
     context: Arc<ContextInner>,
 }
 
@@ -27,11 +30,25 @@ impl<H: Release> Owned<H> {
         make: impl FnOnce(&Bound<'a>) -> Result<H, AclError>,
     ) -> Result<Self, AclError> {
         let held = make(&context.inner.bind()?)?;
-        Ok(Self { held: Some(held), context: Arc::clone(&context.inner) })
+        Ok(Self { held: Some(held), foreign: false, context: Arc::clone(&context.inner) })
+    }
+
+    /// Something that somebody else made and will release.
+    pub(crate) fn foreign(context: &Context, held: H) -> Self {
+        Self { held: Some(held), foreign: true, context: Arc::clone(&context.inner) }
+    }
+
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.foreign
     }
 
     pub(crate) fn get(&self) -> &H {
         self.held.as_ref().expect("taken only by functions that take the owner, and by drop")
+    }
+
+    /// What is held, for a destructor that may come after a release.
+    pub(crate) fn held(&self) -> Option<&H> {
+        self.held.as_ref()
     }
 
     pub(crate) fn get_mut(&mut self) -> &mut H {
@@ -44,7 +61,7 @@ impl<H: Release> Owned<H> {
 
     /// That memory which ACL gave is still there, for use without a call.
     pub(crate) fn require_live(&self, call: &'static str) -> Result<(), AclError> {
-        self.context.runtime().live(call).map(drop)
+        self.context.live(call).map(drop)
     }
 
     pub(crate) fn context(&self) -> &Arc<ContextInner> {
@@ -72,11 +89,15 @@ impl<H: Release> Owned<H> {
         self.try_release(H::release)
     }
 
-    /// Releases what is held; after a failure it is still held.
-    fn try_release(
+    /// Releases what is held, and only lets go of what is foreign; after a failure it is still held.
+    pub(crate) fn try_release(
         &mut self,
         release: impl FnOnce(H, &Bound<'_>) -> Result<(), Refused<H>>,
     ) -> Result<(), AclError> {
+        if self.foreign {
+            self.held = None;
+            return Ok(());
+        }
         let bound = self.context.bind()?;
         let Some(held) = self.held.take() else { return Ok(()) };
         match release(held, &bound) {
@@ -93,8 +114,12 @@ impl<H: Release> Owned<H> {
         if self.held.is_none() {
             return true;
         }
-        let runtime = self.context.runtime();
-        if runtime.is_abandoned() {
+        if self.context.is_reset() {
+            // The reset has released it.
+            self.held = None;
+            return true;
+        }
+        if self.context.runtime().is_abandoned() {
             self.leak();
             return false;
         }
@@ -110,7 +135,7 @@ impl<H: Release> Owned<H> {
 
     /// Lets it go unreleased.
     pub(crate) fn leak(&mut self) {
-        if self.held.take().is_some() {
+        if self.held.take().is_some() && !self.foreign {
             self.context.runtime().record_leak(std::any::type_name::<H>());
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::api::HostBlock;
 use crate::owned::Owned;
+use crate::parts::in_parts;
 use crate::{AclError, Context, Refused};
 
 /// Pinned host memory, freed on drop.
@@ -20,6 +21,16 @@ impl PinnedMemory {
     /// ACL's own.
     pub fn allocate(context: &Context, size: usize) -> Result<Self, AclError> {
         Ok(Self { owned: Owned::make(context, |bound| bound.malloc_host(size))? })
+    }
+
+    /// The same in as few pieces as the host gives: one, or where that is refused several of at least 2 MiB, in order. For a
+    /// pool that does not need it in one.
+    ///
+    /// # Errors
+    ///
+    /// [`AclError::HostLimit`] with the bytes that could be had, or ACL's own; nothing is kept then.
+    pub fn allocate_in_parts(context: &Context, size: usize) -> Result<Vec<Self>, AclError> {
+        in_parts(size, |_, length| Self::allocate(context, length))
     }
 
     /// Bytes.

@@ -8,6 +8,7 @@
 
 #![expect(unsafe_code, reason = "declares the unsafe constructor over a foreign table")]
 
+use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -38,6 +39,8 @@ struct Process {
     api: Api,
     abandoned: AtomicBool,
     errors: Mutex<ReleaseErrors>,
+    /// By number, the mark that a forced reset sets; see [`crate::device`].
+    devices: Mutex<BTreeMap<i32, Arc<AtomicBool>>>,
 }
 
 /// Keeps ACL initialised; the end is its drop.
@@ -126,7 +129,8 @@ impl Runtime {
         let process = Arc::new(Process {
             api,
             abandoned: AtomicBool::new(false),
-            errors: Mutex::new(ReleaseErrors::default()),
+            errors: Mutex::default(),
+            devices: Mutex::default(),
         });
         processes.push(Entry { process: Arc::clone(&process), config, users: 1, first });
         Ok(Self { inner: Arc::new(RuntimeInner { process }) })
@@ -134,9 +138,11 @@ impl Runtime {
 
     /// Opens a device; see [`Device`].
     ///
+    /// Holds a lock of the runtime through aclrtSetDevice; not to be called from a callback of ACL.
+    ///
     /// # Errors
     ///
-    /// ACL's own, of kind [`InvalidArgument`](crate::ErrorKind::InvalidArgument) if there is no such device.
+    /// [`AclError::NoSuchDevice`] with the number there are, or ACL's own.
     pub fn device(&self, number: i32) -> Result<Device, AclError> {
         Device::open(&self.inner, number)
     }
@@ -207,6 +213,10 @@ impl RuntimeInner {
         &self.process.api
     }
 
+    pub(crate) fn devices(&self) -> &Mutex<BTreeMap<i32, Arc<AtomicBool>>> {
+        &self.process.devices
+    }
+
     pub(crate) fn is_abandoned(&self) -> bool {
         self.process.abandoned.load(Ordering::Acquire)
     }
@@ -218,16 +228,28 @@ impl RuntimeInner {
 
     /// Notes a release that failed in a destructor.
     pub(crate) fn record_failure(&self, error: AclError) {
-        tracing::error!(%error, "could not release");
         let mut errors = self.process.errors.lock();
         errors.failed += 1;
+        let failed = errors.failed;
+        // A device that is gone makes every destructor fail: the first time is told, then every doubling.
+        let told = failed.is_power_of_two().then(|| error.to_string());
         errors.last = Some(error);
+        drop(errors);
+        if let Some(error) = told {
+            tracing::error!(error, failed, "could not release");
+        }
     }
 
     /// Notes a release that was left out on purpose.
     pub(crate) fn record_leak(&self, what: &'static str) {
-        tracing::warn!(what, "left unreleased");
-        self.process.errors.lock().leaked += 1;
+        let leaked = {
+            let mut errors = self.process.errors.lock();
+            errors.leaked += 1;
+            errors.leaked
+        };
+        if leaked.is_power_of_two() {
+            tracing::warn!(what, leaked, "left unreleased");
+        }
     }
 }
 

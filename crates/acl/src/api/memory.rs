@@ -1,11 +1,14 @@
-//! Device and pinned host memory, copies and fills.
+//! Device memory, copies and fills.
 
 use std::ffi::c_void;
-use std::ptr::{self, NonNull};
+use std::ptr;
 
-use acl_sys::{aclrtMemMallocPolicy, aclrtMemcpyKind};
+use acl_sys::{
+    aclrtMallocAttrType, aclrtMallocAttrValue, aclrtMallocAttribute, aclrtMallocConfig, aclrtMemMallocPolicy,
+    aclrtMemcpyKind,
+};
 
-use super::{Handle, Release, StreamKind, device_address, device_pointer};
+use super::{Handle, HostBlock, Release, StreamKind, device_address, device_pointer};
 use crate::context::Bound;
 use crate::{AclError, Refused};
 
@@ -17,16 +20,6 @@ pub(crate) struct DeviceBlock {
 
 #[derive(Debug)]
 enum DeviceKind {}
-
-/// Host memory that aclrtMallocHost gave and nobody freed yet.
-#[derive(Debug)]
-pub(crate) struct HostBlock {
-    handle: Handle<HostKind>,
-    size: usize,
-}
-
-#[derive(Debug)]
-enum HostKind {}
 
 impl DeviceBlock {
     pub(crate) fn address(&self) -> u64 {
@@ -41,33 +34,6 @@ impl DeviceBlock {
         // SAFETY: not freed yet, and this is the only handle (A1, A2, A4).
         api.call("aclrtFreeWithDevSync", function, |free| unsafe { free(raw) })
             .map_err(|error| Refused { error, owner: self })
-    }
-}
-
-impl HostBlock {
-    pub(crate) fn size(&self) -> usize {
-        self.size
-    }
-
-    fn at(&self, offset: usize, length: usize) -> Result<NonNull<u8>, AclError> {
-        check_range(offset, length, self.size)?;
-        // SAFETY: `offset` is inside or at the end of one allocation of `size` bytes, by the line above.
-        Ok(unsafe { self.handle.pointer.cast::<u8>().add(offset) })
-    }
-
-    pub(crate) fn read(&self, offset: usize, bytes: &mut [u8]) -> Result<(), AclError> {
-        let source = self.at(offset, bytes.len())?;
-        // SAFETY: both are as long as `bytes`, by `at`; a slice of the caller cannot overlap memory that no slice is made
-        // of. That the device does not write meanwhile is what the asynchronous copies ask of their callers.
-        unsafe { ptr::copy_nonoverlapping(source.as_ptr(), bytes.as_mut_ptr(), bytes.len()) };
-        Ok(())
-    }
-
-    pub(crate) fn write(&mut self, offset: usize, bytes: &[u8]) -> Result<(), AclError> {
-        let destination = self.at(offset, bytes.len())?;
-        // SAFETY: as for `read`; `&mut self` keeps other threads out.
-        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), destination.as_ptr(), bytes.len()) };
-        Ok(())
     }
 }
 
@@ -102,17 +68,29 @@ impl Bound<'_> {
         Ok(DeviceBlock { handle: Handle::new(address, "aclrtMallocAlign32")? })
     }
 
-    pub(crate) fn malloc_host(&self, size: usize) -> Result<HostBlock, AclError> {
+    /// With a module's number for ACL's books, and policies that only this function takes.
+    pub(crate) fn malloc_with_config(
+        &self,
+        size: usize,
+        policy: aclrtMemMallocPolicy,
+        module: Option<u16>,
+    ) -> Result<DeviceBlock, AclError> {
+        let mut attributes = module.map(|module| aclrtMallocAttribute {
+            attr: aclrtMallocAttrType::ACL_RT_MEM_ATTR_MODULE_ID,
+            value: aclrtMallocAttrValue { moduleId: module },
+        });
+        let mut config = aclrtMallocConfig {
+            numAttrs: usize::from(attributes.is_some()),
+            attrs: attributes.as_mut().map_or(ptr::null_mut(), ptr::from_mut),
+        };
         let mut address = ptr::null_mut();
         let api = self.api();
-        let function = api.table().aclrtMallocHost();
-        // SAFETY: the out-parameter is a local; ACL checks the size (A1, A4, A5).
-        api.call("aclrtMallocHost", function, |malloc| unsafe { malloc(&raw mut address, size) })?;
-        let handle = Handle::<HostKind>::new(address, "aclrtMallocHost")?;
-        // SAFETY: ACL gave at least `size` bytes, which are nobody else's. Zeroed because reading what nobody wrote is
-        // undefined behaviour in Rust.
-        unsafe { ptr::write_bytes(handle.pointer.cast::<u8>().as_ptr(), 0, size) };
-        Ok(HostBlock { handle, size })
+        let function = api.table().aclrtMallocWithCfg();
+        // SAFETY: the out-parameter is a local; the configuration names as many local attributes as there are (A1, A4, A5).
+        api.call("aclrtMallocWithCfg", function, |malloc| unsafe {
+            malloc(&raw mut address, size, policy, &raw mut config)
+        })?;
+        Ok(DeviceBlock { handle: Handle::new(address, "aclrtMallocWithCfg")? })
     }
 
     /// Copies to the device and waits.
@@ -295,17 +273,6 @@ impl Release for DeviceBlock {
         // SAFETY: not freed yet, and this is the only handle; queued work that still uses it is excluded by the promise of
         // the asynchronous functions (A1, A2, A4).
         api.call("aclrtFree", function, |free| unsafe { free(raw) })
-            .map_err(|error| Refused { error, owner: self })
-    }
-}
-
-impl Release for HostBlock {
-    fn release(self, bound: &Bound<'_>) -> Result<(), Refused<Self>> {
-        let raw = self.handle.raw();
-        let api = bound.api();
-        let function = api.table().aclrtFreeHost();
-        // SAFETY: as for device memory; no slice was ever made of it (A1, A2, A4).
-        api.call("aclrtFreeHost", function, |free| unsafe { free(raw) })
             .map_err(|error| Refused { error, owner: self })
     }
 }

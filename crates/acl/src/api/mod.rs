@@ -6,13 +6,18 @@
 //!
 //! * **A1** The table's functions are ACL's. [`Api`] is made from [`acl_sys::load`], or by an `unsafe fn` whose caller says so.
 //! * **A2** A [`Handle`] is made only here, from what a creating function gave with success; it is not `Clone`, and the
-//!   function that destroys it takes it by value. So a handle that exists has not been destroyed.
+//!   function that destroys it takes it by value. So a handle that exists has not been destroyed. A handle of foreign code
+//!   is one for which the caller of an `unsafe fn` has promised the same.
 //! * **A3** Whoever holds a handle holds, in an `Arc` that is dropped later, what the handle depends on: its context,
 //!   device and runtime ([`crate::owned`]). So ACL is initialised, and the parents live, while the handle does.
 //! * **A4** A [`Bound`] exists only while its context is current on this thread; it is not `Send`.
 //! * **A5** An out-parameter is a local variable of the right type, written before the function returns and not after.
 #![expect(unsafe_code, reason = "calls C functions and marks foreign handles as Send and Sync")]
 
+mod address;
+mod allocator;
+mod event;
+mod host_memory;
 mod memory;
 mod memory_pool;
 mod model;
@@ -27,11 +32,14 @@ use std::sync::Arc;
 
 use acl_sys::{Library, Table, Unsupported, aclError};
 
-pub(crate) use memory::{DeviceBlock, HostBlock, check_range};
+pub(crate) use allocator::RegisteredAllocator;
+pub(crate) use event::EventKind;
+pub(crate) use host_memory::{HostBlock, HostRange};
+pub(crate) use memory::{DeviceBlock, check_range};
 pub(crate) use memory_pool::PoolKind;
 pub(crate) use model::{BufferKind, DatasetKind, ModelId};
 pub(crate) use process::ContextKind;
-pub(crate) use stream::{EventKind, StreamKind};
+pub(crate) use stream::{StreamKind, destroy_stream_force};
 pub(crate) use virtual_memory::{Mapped, PhysicalKind, Reserved};
 
 use crate::context::Bound;
@@ -127,6 +135,13 @@ unsafe impl<K> Sync for Handle<K> {}
 impl<K> Handle<K> {
     fn new(pointer: *mut c_void, call: &'static str) -> Result<Self, AclError> {
         let pointer = NonNull::new(pointer).ok_or(AclError::NoResult { call })?;
+        Ok(Self { pointer, kind: PhantomData })
+    }
+
+    /// A handle that foreign code made; the owner never destroys it.
+    fn foreign(pointer: *mut c_void, parameter: &'static str) -> Result<Self, AclError> {
+        let rule = "a handle is not null; for a context's own stream ask the context";
+        let pointer = NonNull::new(pointer).ok_or(AclError::Argument { parameter, value: 0, rule })?;
         Ok(Self { pointer, kind: PhantomData })
     }
 

@@ -39,6 +39,64 @@ impl Bound<'_> {
         Ok((work, weights))
     }
 
+    /// The same of a model in memory.
+    pub(crate) fn model_sizes_in(&self, model: &[u8]) -> Result<(usize, usize), AclError> {
+        let (mut work, mut weights) = (0, 0);
+        let api = self.api();
+        let function = api.table().aclmdlQuerySizeFromMem();
+        // SAFETY: a slice that lives through the call, and two locals (A1, A4, A5).
+        api.call("aclmdlQuerySizeFromMem", function, |query| unsafe {
+            query(model.as_ptr().cast(), model.len(), &raw mut work, &raw mut weights)
+        })?;
+        Ok((work, weights))
+    }
+
+    /// Loads from memory.
+    ///
+    /// # Safety
+    ///
+    /// - `model` stays as it is until the model is unloaded.
+    pub(crate) unsafe fn load_model_in(&self, model: &[u8]) -> Result<ModelId, AclError> {
+        let mut id = 0;
+        let api = self.api();
+        let function = api.table().aclmdlLoadFromMem();
+        // SAFETY: a slice that stays, by the caller, and a local (A1, A4, A5).
+        api.call("aclmdlLoadFromMem", function, |load| unsafe {
+            load(model.as_ptr().cast(), model.len(), &raw mut id)
+        })?;
+        Ok(ModelId(id))
+    }
+
+    /// Loads from memory into memory of the caller.
+    ///
+    /// # Safety
+    ///
+    /// - As for `load_model_in` and `load_model_into`.
+    pub(crate) unsafe fn load_model_in_into(
+        &self,
+        model: &[u8],
+        work: (u64, usize),
+        weights: (u64, usize),
+    ) -> Result<ModelId, AclError> {
+        let mut id = 0;
+        let (work_address, weights_address) = (device_pointer(work.0)?, device_pointer(weights.0)?);
+        let api = self.api();
+        let function = api.table().aclmdlLoadFromMemWithMem();
+        // SAFETY: a slice that stays and the memory by the caller, and a local (A1, A4, A5).
+        api.call("aclmdlLoadFromMemWithMem", function, |load| unsafe {
+            load(
+                model.as_ptr().cast(),
+                model.len(),
+                &raw mut id,
+                work_address,
+                work.1,
+                weights_address,
+                weights.1,
+            )
+        })?;
+        Ok(ModelId(id))
+    }
+
     pub(crate) fn load_model(&self, path: &CStr) -> Result<ModelId, AclError> {
         let mut id = 0;
         let api = self.api();

@@ -13,6 +13,17 @@ use crate::{AclError, Refused};
 #[derive(Debug)]
 pub(crate) enum ContextKind {}
 
+impl Handle<ContextKind> {
+    /// A context that foreign code made.
+    ///
+    /// # Safety
+    ///
+    /// - `context` is a context of ACL, and is not destroyed while the handle, or what needs it, lives.
+    pub(crate) unsafe fn foreign_context(context: aclrtContext) -> Result<Self, AclError> {
+        Self::foreign(context, "context")
+    }
+}
+
 impl Api {
     pub(crate) fn init(&self, config: Option<&CStr>) -> Result<(), AclError> {
         let config = config.map_or(ptr::null(), CStr::as_ptr);
@@ -50,6 +61,17 @@ impl Api {
     pub(crate) fn reset_device(&self, device: i32) -> Result<(), AclError> {
         // SAFETY: a number; each reset belongs to one set, so nothing of another owner goes (A1).
         self.call("aclrtResetDevice", self.table().aclrtResetDevice(), |reset| unsafe { reset(device) })
+    }
+
+    /// Frees all that the process has on the device, whatever the count.
+    ///
+    /// # Safety
+    ///
+    /// - No handle or memory of that device is used any more, now or later.
+    pub(crate) unsafe fn reset_device_force(&self, device: i32) -> Result<(), AclError> {
+        let function = self.table().aclrtResetDeviceForce();
+        // SAFETY: the caller's promise (A1).
+        self.call("aclrtResetDeviceForce", function, |reset| unsafe { reset(device) })
     }
 
     pub(crate) fn version(&self) -> Result<(i32, i32, i32), AclError> {

@@ -1,27 +1,34 @@
-//! Streams and events.
+//! Streams.
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
-use acl_sys::{aclrtEvent, aclrtEventRecordedStatus, aclrtStream, aclrtStreamStatus};
+use acl_sys::{aclrtStream, aclrtStreamStatus};
 
-use super::{Handle, Release};
+use super::{EventKind, Handle, Release, device_pointer};
 use crate::context::Bound;
 use crate::{AclError, Refused};
 
 /// A stream; see [`Handle`].
 #[derive(Debug)]
 pub(crate) enum StreamKind {}
-/// An event; see [`Handle`].
-#[derive(Debug)]
-pub(crate) enum EventKind {}
 
 type StreamHandle = Handle<StreamKind>;
-type EventHandle = Handle<EventKind>;
 
 /// What a host function runs.
 type HostWork = Box<dyn FnOnce() + Send>;
+
+impl StreamHandle {
+    /// A stream that foreign code made.
+    ///
+    /// # Safety
+    ///
+    /// - `stream` is a stream of ACL, used with its context current only, and not destroyed while the handle is used.
+    pub(crate) unsafe fn foreign_stream(stream: aclrtStream) -> Result<Self, AclError> {
+        Self::foreign(stream, "stream")
+    }
+}
 
 impl Bound<'_> {
     pub(crate) fn create_stream(&self) -> Result<StreamHandle, AclError> {
@@ -79,12 +86,100 @@ impl Bound<'_> {
     pub(crate) fn stream_wait_event(
         &self,
         stream: &StreamHandle,
-        event: &EventHandle,
+        event: &Handle<EventKind>,
     ) -> Result<(), AclError> {
         let api = self.api();
         let function = api.table().aclrtStreamWaitEvent();
         // SAFETY: both live (A1, A2, A4).
         api.call("aclrtStreamWaitEvent", function, |wait| unsafe { wait(stream.raw(), event.raw()) })
+    }
+
+    pub(crate) fn stream_flags(&self, stream: &StreamHandle) -> Result<u32, AclError> {
+        let mut flags = 0;
+        let api = self.api();
+        let function = api.table().aclrtStreamGetFlags();
+        // SAFETY: the stream lives; the out-parameter is a local (A1, A2, A4, A5).
+        api.call("aclrtStreamGetFlags", function, |get| unsafe { get(stream.raw(), &raw mut flags) })?;
+        Ok(flags)
+    }
+
+    pub(crate) fn stream_priority(&self, stream: &StreamHandle) -> Result<u32, AclError> {
+        let mut priority = 0;
+        let api = self.api();
+        let function = api.table().aclrtStreamGetPriority();
+        // SAFETY: the stream lives; the out-parameter is a local (A1, A2, A4, A5).
+        api.call("aclrtStreamGetPriority", function, |get| unsafe { get(stream.raw(), &raw mut priority) })?;
+        Ok(priority)
+    }
+
+    pub(crate) fn set_stream_failure_mode(&self, stream: &StreamHandle, mode: u64) -> Result<(), AclError> {
+        let api = self.api();
+        let function = api.table().aclrtSetStreamFailureMode();
+        // SAFETY: the stream lives (A1, A2, A4).
+        api.call("aclrtSetStreamFailureMode", function, |set| unsafe { set(stream.raw(), mode) })
+    }
+
+    /// Drops all work of the stream, also what runs.
+    pub(crate) fn abort_stream(&self, stream: &StreamHandle) -> Result<(), AclError> {
+        let api = self.api();
+        let function = api.table().aclrtStreamAbort();
+        // SAFETY: the stream lives; work that never runs touches nothing (A1, A2, A4).
+        api.call("aclrtStreamAbort", function, |abort| unsafe { abort(stream.raw()) })
+    }
+
+    /// Drops the work of the stream that has not begun.
+    pub(crate) fn stop_stream(&self, stream: &StreamHandle) -> Result<(), AclError> {
+        let api = self.api();
+        let function = api.table().aclrtStreamStop();
+        // SAFETY: as for `abort_stream`.
+        api.call("aclrtStreamStop", function, |stop| unsafe { stop(stream.raw()) })
+    }
+
+    /// The stream that the current context has of itself, which is not the caller's to destroy.
+    pub(crate) fn default_stream(&self) -> Result<StreamHandle, AclError> {
+        let mut stream: aclrtStream = ptr::null_mut();
+        let api = self.api();
+        let function = api.table().aclrtCtxGetCurrentDefaultStream();
+        // SAFETY: the out-parameter is a local (A1, A4, A5).
+        api.call("aclrtCtxGetCurrentDefaultStream", function, |get| unsafe { get(&raw mut stream) })?;
+        Handle::new(stream, "aclrtCtxGetCurrentDefaultStream")
+    }
+
+    /// Writes 64 bits in the order of the stream.
+    ///
+    /// # Safety
+    ///
+    /// - 8 bytes at `address` are device memory that the caller may write, until the stream has passed this.
+    pub(crate) unsafe fn write_value(
+        &self,
+        address: u64,
+        value: u64,
+        stream: &StreamHandle,
+    ) -> Result<(), AclError> {
+        let address = device_pointer(address)?;
+        let api = self.api();
+        let function = api.table().aclrtValueWrite();
+        // SAFETY: the caller's promise; the stream lives; no flag is defined (A1, A2, A4).
+        api.call("aclrtValueWrite", function, |write| unsafe { write(address, value, 0, stream.raw()) })
+    }
+
+    /// Holds the stream until 64 bits compare as `comparison` says.
+    ///
+    /// # Safety
+    ///
+    /// - 8 bytes at `address` are device memory until the stream has passed this.
+    pub(crate) unsafe fn wait_value(
+        &self,
+        address: u64,
+        value: u64,
+        comparison: u32,
+        stream: &StreamHandle,
+    ) -> Result<(), AclError> {
+        let address = device_pointer(address)?;
+        let api = self.api();
+        let function = api.table().aclrtValueWait();
+        // SAFETY: the caller's promise; the stream lives (A1, A2, A4).
+        api.call("aclrtValueWait", function, |wait| unsafe { wait(address, value, comparison, stream.raw()) })
     }
 
     /// Puts `work` into the stream; a thread of the runtime runs it.
@@ -103,82 +198,6 @@ impl Bound<'_> {
             drop(unsafe { Box::from_raw(argument) });
         }
         launched
-    }
-
-    pub(crate) fn create_event(&self) -> Result<EventHandle, AclError> {
-        let mut event: aclrtEvent = ptr::null_mut();
-        let api = self.api();
-        let function = api.table().aclrtCreateEvent();
-        // SAFETY: the out-parameter is a local (A1, A4, A5).
-        api.call("aclrtCreateEvent", function, |create| unsafe { create(&raw mut event) })?;
-        Handle::new(event, "aclrtCreateEvent")
-    }
-
-    pub(crate) fn create_event_with_flag(&self, flags: u32) -> Result<EventHandle, AclError> {
-        let mut event: aclrtEvent = ptr::null_mut();
-        let api = self.api();
-        let function = api.table().aclrtCreateEventWithFlag();
-        // SAFETY: the out-parameter is a local; ACL checks the flags (A1, A4, A5).
-        api.call("aclrtCreateEventWithFlag", function, |create| unsafe { create(&raw mut event, flags) })?;
-        Handle::new(event, "aclrtCreateEventWithFlag")
-    }
-
-    pub(crate) fn create_event_ex(&self, flags: u32) -> Result<EventHandle, AclError> {
-        let mut event: aclrtEvent = ptr::null_mut();
-        let api = self.api();
-        let function = api.table().aclrtCreateEventExWithFlag();
-        // SAFETY: the out-parameter is a local; ACL checks the flags (A1, A4, A5).
-        api.call("aclrtCreateEventExWithFlag", function, |create| unsafe { create(&raw mut event, flags) })?;
-        Handle::new(event, "aclrtCreateEventExWithFlag")
-    }
-
-    pub(crate) fn record_event(&self, event: &EventHandle, stream: &StreamHandle) -> Result<(), AclError> {
-        let api = self.api();
-        let function = api.table().aclrtRecordEvent();
-        // SAFETY: both live (A1, A2, A4).
-        api.call("aclrtRecordEvent", function, |record| unsafe { record(event.raw(), stream.raw()) })
-    }
-
-    pub(crate) fn reset_event(&self, event: &EventHandle, stream: &StreamHandle) -> Result<(), AclError> {
-        let api = self.api();
-        let function = api.table().aclrtResetEvent();
-        // SAFETY: both live (A1, A2, A4).
-        api.call("aclrtResetEvent", function, |reset| unsafe { reset(event.raw(), stream.raw()) })
-    }
-
-    pub(crate) fn query_event(&self, event: &EventHandle) -> Result<aclrtEventRecordedStatus, AclError> {
-        let mut status = aclrtEventRecordedStatus::ACL_EVENT_RECORDED_STATUS_NOT_READY;
-        let api = self.api();
-        let function = api.table().aclrtQueryEventStatus();
-        // SAFETY: the event lives; the out-parameter is a local (A1, A2, A4, A5).
-        api.call("aclrtQueryEventStatus", function, |query| unsafe { query(event.raw(), &raw mut status) })?;
-        Ok(status)
-    }
-
-    pub(crate) fn synchronize_event(&self, event: &EventHandle) -> Result<(), AclError> {
-        let api = self.api();
-        let function = api.table().aclrtSynchronizeEvent();
-        // SAFETY: the event lives (A1, A2, A4).
-        api.call("aclrtSynchronizeEvent", function, |wait| unsafe { wait(event.raw()) })
-    }
-
-    pub(crate) fn synchronize_event_for(&self, event: &EventHandle, millis: i32) -> Result<(), AclError> {
-        let api = self.api();
-        let function = api.table().aclrtSynchronizeEventWithTimeout();
-        // SAFETY: the event lives (A1, A2, A4).
-        api.call("aclrtSynchronizeEventWithTimeout", function, |wait| unsafe { wait(event.raw(), millis) })
-    }
-
-    /// Milliseconds between two events.
-    pub(crate) fn elapsed(&self, start: &EventHandle, end: &EventHandle) -> Result<f32, AclError> {
-        let mut millis = 0.0;
-        let api = self.api();
-        let function = api.table().aclrtEventElapsedTime();
-        // SAFETY: both live; the out-parameter is a local (A1, A2, A4, A5).
-        api.call("aclrtEventElapsedTime", function, |get| unsafe {
-            get(&raw mut millis, start.raw(), end.raw())
-        })?;
-        Ok(millis)
     }
 }
 
@@ -202,14 +221,15 @@ impl Release for StreamHandle {
     }
 }
 
-impl Release for EventHandle {
-    fn release(self, bound: &Bound<'_>) -> Result<(), Refused<Self>> {
-        let raw = self.raw();
-        let api = bound.api();
-        let function = api.table().aclrtDestroyEvent();
-        // SAFETY: the event lives, and this is the only handle; pending records and waits are ACL's to finish
-        // (A1, A2, A4).
-        api.call("aclrtDestroyEvent", function, |destroy| unsafe { destroy(raw) })
-            .map_err(|error| Refused { error, owner: self })
-    }
+/// Destroys without waiting for the work.
+pub(crate) fn destroy_stream_force(
+    stream: StreamHandle,
+    bound: &Bound<'_>,
+) -> Result<(), Refused<StreamHandle>> {
+    let raw = stream.raw();
+    let api = bound.api();
+    let function = api.table().aclrtDestroyStreamForce();
+    // SAFETY: the stream lives, and this is the only handle; work that never runs touches nothing (A1, A2, A4).
+    api.call("aclrtDestroyStreamForce", function, |destroy| unsafe { destroy(raw) })
+        .map_err(|error| Refused { error, owner: stream })
 }

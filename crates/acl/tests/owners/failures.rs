@@ -8,7 +8,8 @@ use acl_sys::Table;
 use serial_test::serial;
 
 use super::fake::{TOLD_TO_FAIL, change, fail_next, fake, reset};
-use super::fake_table::{start, table};
+use super::fake_table::table;
+use super::promises::start;
 use super::scene::use_everything;
 
 #[test]
@@ -38,7 +39,9 @@ fn whichever_call_fails_nothing_is_left_but_what_could_not_be_released() {
             assert_eq!(errors.last.and_then(|error| error.code()), Some(AclCode(TOLD_TO_FAIL)), "call {n}");
         }
         if fake().failed_call.is_some() && left == 0 {
-            let error = result.expect_err("a call failed that was no release in a destructor");
+            let failed = fake().failed_call;
+            let error =
+                result.expect_err(&format!("{failed:?} failed, which was no release in a destructor"));
             let made_without_code = matches!(error, AclError::NoResult { .. });
             assert!(made_without_code || error.code() == Some(AclCode(TOLD_TO_FAIL)), "call {n}: {error}");
         }

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-use acl_sys::aclError;
+use acl_sys::{
+    aclError, aclrtAllocatorAllocAdviseFunc, aclrtAllocatorAllocFunc, aclrtAllocatorFreeFunc,
+    aclrtAllocatorGetAddrFromBlockFunc,
+};
 
 pub(crate) const INVALID: aclError = 107_017;
 pub(crate) const NO_CONTEXT: aclError = 107_002;
@@ -21,6 +24,16 @@ pub(crate) struct Live {
     pub(crate) size: usize,
 }
 
+/// A description of an allocator, or a copy of one that is registered. `None` is what nobody set.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Described {
+    pub(crate) object: Option<usize>,
+    pub(crate) allocate: Option<aclrtAllocatorAllocFunc>,
+    pub(crate) free: Option<aclrtAllocatorFreeFunc>,
+    pub(crate) advise: Option<aclrtAllocatorAllocAdviseFunc>,
+    pub(crate) address: Option<aclrtAllocatorGetAddrFromBlockFunc>,
+}
+
 #[derive(Debug, Clone, Default)]
 pub(crate) struct State {
     pub(crate) log: Vec<&'static str>,
@@ -28,6 +41,10 @@ pub(crate) struct State {
     pub(crate) fail_at: Option<usize>,
     /// The call that did.
     pub(crate) failed_call: Option<&'static str>,
+    /// A call of which the n-th fails, or each one.
+    pub(crate) fail_call: Option<(&'static str, usize)>,
+    /// What a call that was told to fail answers.
+    pub(crate) fail_code: aclError,
     /// Whether somebody else has initialised ACL before.
     pub(crate) initialised_elsewhere: bool,
     pub(crate) initialised: u64,
@@ -36,6 +53,15 @@ pub(crate) struct State {
     pub(crate) live: BTreeMap<usize, Live>,
     pub(crate) broken_rules: Vec<String>,
     pub(crate) capacity: usize,
+    /// Host memory that the driver takes at a time, and in all; 0 is without a limit.
+    pub(crate) host_limits: (usize, usize),
+    /// Devices that were waited for, by their primary contexts.
+    pub(crate) synchronised: Vec<usize>,
+    /// Modules for which memory was allocated.
+    pub(crate) modules: Vec<u16>,
+    pub(crate) descriptions: BTreeMap<usize, Described>,
+    /// By stream.
+    pub(crate) allocators: BTreeMap<usize, Described>,
     current: Vec<(ThreadId, usize)>,
     text: Option<String>,
     next: usize,
@@ -79,10 +105,43 @@ pub(crate) fn fail_next() {
     change(|state| state.fail_at = Some(state.log.len() + 1));
 }
 
+/// Fails the n-th call of that name from now on, counted from 1; 0 is all of them.
+pub(crate) fn fail_nth(call: &'static str, n: usize) {
+    change(|state| state.fail_call = Some((call, n)));
+}
+
+/// Makes a context current on this thread as foreign code does, which the crate under test does not see.
+pub(crate) fn set_current_behind(context: usize) {
+    change(|state| state.set_current(Some(context)));
+}
+
+/// What this thread has current.
+pub(crate) fn current_here() -> Option<usize> {
+    change(|state| state.found_current())
+}
+
+/// A stream that foreign code has made in a context, and destroys when this goes.
+pub(crate) struct ForeignStream(pub(crate) usize);
+
+impl ForeignStream {
+    pub(crate) fn new(context: usize) -> Self {
+        Self(change(|state| {
+            let handle = state.handle();
+            state.add(handle, "stream", vec![context], 0)
+        }))
+    }
+}
+
+impl Drop for ForeignStream {
+    fn drop(&mut self) {
+        change(|state| state.live.remove(&self.0));
+    }
+}
+
 /// Begins anew.
 pub(crate) fn reset() {
     let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
-    *state = Some(State { capacity: 1 << 30, ..State::default() });
+    *state = Some(State { capacity: 1 << 30, fail_code: TOLD_TO_FAIL, ..State::default() });
 }
 
 /// Begins a call: notes it, and fails it if it is the one.
@@ -90,10 +149,22 @@ pub(crate) fn enter(call: &'static str) -> Result<Fake, aclError> {
     let mut state = lock();
     state.log.push(call);
     state.text = None;
-    if state.fail_at == Some(state.log.len()) {
+    let fails = match state.fail_call {
+        Some((name, 0)) => name == call,
+        Some((name, 1)) if name == call => {
+            state.fail_call = None;
+            true
+        }
+        Some((name, n)) if name == call => {
+            state.fail_call = Some((name, n - 1));
+            false
+        }
+        _ => false,
+    };
+    if fails || state.fail_at == Some(state.log.len()) {
         state.failed_call = Some(call);
         state.text = Some(format!("  EE9999: {call} was told to fail\n"));
-        return Err(TOLD_TO_FAIL);
+        return Err(state.fail_code);
     }
     if call != "aclInit" && state.initialised == 0 {
         state.broken_rules.push(format!("{call} while ACL is not initialised"));
@@ -131,11 +202,14 @@ impl State {
         self.current.extend(context.map(|context| (thread, context)));
     }
 
+    pub(crate) fn found_current(&self) -> Option<usize> {
+        let thread = thread::current().id();
+        self.current.iter().find(|(other, _)| *other == thread).map(|(_, context)| *context)
+    }
+
     /// The current context of this thread, which must be alive.
     pub(crate) fn current(&mut self) -> Result<usize, aclError> {
-        let thread = thread::current().id();
-        let found = self.current.iter().find(|(other, _)| *other == thread).map(|(_, context)| *context);
-        match found {
+        match self.found_current() {
             Some(context) if self.is_context(context) => Ok(context),
             _ => {
                 let call = self.log.last().copied().unwrap_or_default();
@@ -148,7 +222,37 @@ impl State {
     /// The device of the current context, by its primary context: memory must go before its last reset.
     pub(crate) fn current_device(&mut self) -> Result<usize, aclError> {
         let current = self.current()?;
-        Ok(self.live.get(&current).map_or(current, |context| context.needs[0]))
+        Ok(self.device_of(current))
+    }
+
+    /// The device of a context, a stream or an event.
+    pub(crate) fn device_of(&self, handle: usize) -> usize {
+        self.live.get(&handle).map_or(handle, |live| self.device_of(live.needs[0]))
+    }
+
+    /// Notes a broken rule.
+    pub(crate) fn broken(&mut self, rule: impl Into<String>) {
+        let call = self.log.last().copied().unwrap_or_default();
+        let rule = rule.into();
+        self.broken_rules.push(format!("{call}: {rule}"));
+    }
+
+    /// All that hangs on a handle, however far away.
+    pub(crate) fn remove_below(&mut self, handle: usize) {
+        let below: Vec<_> = (self.live.iter().filter(|(_, live)| live.needs.contains(&handle)))
+            .map(|(live, _)| *live)
+            .collect();
+        for handle in below {
+            self.live.remove(&handle);
+            self.remove_below(handle);
+        }
+    }
+
+    /// The allocation in which an address lies.
+    pub(crate) fn allocation(&self, address: usize) -> Option<(usize, &Live)> {
+        let kinds = ["device memory", "host memory"];
+        let (base, live) = self.live.range(..=address).rev().find(|(_, live)| kinds.contains(&live.kind))?;
+        (address < base + live.size).then_some((*base, live))
     }
 
     pub(crate) fn is_context(&self, handle: usize) -> bool {
@@ -171,6 +275,10 @@ impl State {
     pub(crate) fn require(&mut self, handle: usize, kind: &'static str) -> Result<(), aclError> {
         let current = self.current()?;
         let call = self.log.last().copied().unwrap_or_default();
+        if kind == "stream" && handle == current {
+            // A context's own stream goes by the handle of the context.
+            return Ok(());
+        }
         match self.live.get(&handle) {
             Some(live) if live.kind == kind => {
                 if kind == "stream" && live.needs != [current] {

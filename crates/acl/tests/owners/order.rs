@@ -12,7 +12,8 @@ use acl_sys::{Library, Table};
 use serial_test::serial;
 
 use super::fake::{change, fake, primary, reset};
-use super::fake_table::{start, start_on, table};
+use super::fake_table::table;
+use super::promises::{start, start_on};
 use super::scene::{one_of_each, use_everything};
 
 /// That nothing is left, no rule was broken, and ACL is ended.
@@ -180,7 +181,7 @@ fn a_new_device_is_not_taken_for_the_old_current_one() {
     drop(on_zero);
     on_one.synchronize().unwrap();
     let info = one.primary_context().memory_info(MemoryKind::HBM).unwrap();
-    assert_eq!((info.free, info.total), (10, 20));
+    assert_eq!((info.free, info.total), (11, 21), "the numbers of device 1");
     drop((one, on_one, runtime));
     assert_clean();
 }

@@ -10,7 +10,8 @@ use acl::{
 use serial_test::serial;
 
 use super::fake::{fail_next, fake, reset};
-use super::fake_table::{copy_through, start, table};
+use super::fake_table::table;
+use super::promises::{copy_through, start};
 
 fn context() -> Context {
     reset();
