@@ -49,7 +49,9 @@ mod bindings;
 
 mod defaults;
 mod load;
+mod machine;
 
 pub use bindings::*;
 pub use load::{Attempt, LIBRARY_VARIABLE, Library, LoadError, Origin, Reason, load, load_from};
+pub use machine::Machine;
 pub use table::{CannVersion, REQUIRED, Unsupported, first_version};

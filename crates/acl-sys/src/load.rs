@@ -25,7 +25,7 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::{REQUIRED, Table};
+use crate::{Machine, REQUIRED, Table};
 
 /// The environment variable that names the library, or its folder.
 pub const LIBRARY_VARIABLE: &str = "ASCEND_MEMPOOL_ACL_LIBRARY";
@@ -122,14 +122,38 @@ pub enum Reason {
     #[error("is not there")]
     NotThere,
     /// The system could not open it; its text says why.
-    #[error("cannot be opened: {0}")]
+    #[error("cannot be opened: {}", words(.0))]
     CannotOpen(#[source] libloading::Error),
+    /// It is a library for another processor.
+    #[error("is for {theirs}, and this program for {ours}; install the CANN for {ours}")]
+    OtherMachine {
+        /// The library's.
+        theirs: Machine,
+        /// This program's.
+        ours: Machine,
+    },
     /// It was opened, but has not all that makes it ACL.
     #[error("is no ACL library: it lacks {}", .missing.join(", "))]
     NotAcl {
         /// Those of [`REQUIRED`] that it lacks.
         missing: Vec<&'static str>,
     },
+}
+
+/// Why the system did not open a file.
+fn why_not_opened(file: &Path, error: libloading::Error) -> Reason {
+    // A bare name is not a path of ours to look at.
+    let theirs = file.is_absolute().then(|| Machine::of_library(file)).flatten();
+    match (theirs, Machine::of_this_program()) {
+        (Some(theirs), Some(ours)) if theirs != ours => Reason::OtherMachine { theirs, ours },
+        _ => Reason::CannotOpen(error),
+    }
+}
+
+/// The system's own words, which libloading keeps as the source of an error that says nothing by itself.
+fn words(error: &libloading::Error) -> String {
+    let outer: &dyn std::error::Error = error;
+    std::iter::successors(Some(outer), |error| error.source()).last().unwrap_or(outer).to_string()
 }
 
 /// No ACL library could be loaded.
@@ -290,7 +314,7 @@ unsafe fn open(place: &Place) -> Result<Library, Vec<Attempt>> {
                 unsafe { library.table.fill_from(&opened) };
                 library.files.push(file.clone());
             }
-            Err(error) => library.not_opened.push(failed(Reason::CannotOpen(error))),
+            Err(error) => library.not_opened.push(failed(why_not_opened(file, error))),
         }
     }
     let missing: Vec<_> = REQUIRED.iter().copied().filter(|symbol| !library.is_supported(symbol)).collect();

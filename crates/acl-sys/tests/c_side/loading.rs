@@ -4,7 +4,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use acl_sys::{ACL_SUCCESS, LIBRARY_VARIABLE, Library, LoadError, Origin, REQUIRED, Reason, load, load_from};
+use acl_sys::{
+    ACL_SUCCESS, CannVersion, LIBRARY_VARIABLE, Library, LoadError, Machine, Origin, REQUIRED, Reason, Table,
+    first_version, load, load_from,
+};
 
 use super::compiler::Language;
 
@@ -68,7 +71,7 @@ fn what_a_library_has_can_be_called_and_what_it_lacks_is_unsupported() {
     let error = library.table().aclrtMemPoolCreate().expect_err("the library has no pool");
     assert_eq!(error.symbol, "aclrtMemPoolCreate");
     assert!(library.is_supported("aclrtGetSocName") && !library.is_supported("aclrtMapMem"));
-    let supported = acl_sys::Table::SYMBOLS.len() - library.missing().count();
+    let supported = Table::SYMBOLS.len() - library.missing().count();
     assert_eq!(supported, REQUIRED.len() + 1, "the required ones and the name of the chip");
 }
 
@@ -118,6 +121,96 @@ fn an_empty_folder_is_an_error_that_lists_every_file() {
         let line = format!("\n  {} (as asked) is not there", folder.path().join(name).display());
         assert!(text.contains(&line), "{text}");
     }
+}
+
+/// Writes the library of [`runtime_source`] with one byte of its head changed.
+fn make_changed(folder: &Path, offset: usize, byte: u8) -> PathBuf {
+    let path = make(folder, "libascendcl.so", &runtime_source(&[]));
+    let mut bytes = std::fs::read(&path).expect("it was made");
+    bytes[offset] = byte;
+    std::fs::write(&path, bytes).expect("written");
+    path
+}
+
+#[test]
+fn whatever_cannot_be_opened_is_an_error_with_the_path_and_the_words_of_the_system() {
+    /// Where the head of a file says how wide a word is, and a file of 32 bits.
+    const CLASS: usize = 4;
+    const CLASS_32: u8 = 1;
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("libascendcl.so");
+    let written = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).expect("written");
+        path.clone()
+    };
+    let cases: [(&dyn Fn() -> PathBuf, &str); 4] = [
+        (&|| written(b""), "file too short"),
+        (&|| written(b"\x7fELF"), "file too short"),
+        (&|| written(&[b'#'; 4096]), "invalid ELF header"),
+        (&|| make_changed(folder.path(), CLASS, CLASS_32), "wrong ELF class: ELFCLASS32"),
+    ];
+    for (make, words) in cases {
+        let path = make();
+        let error = load_made(&path).expect_err("it is no library of this machine");
+        let [attempt] = &error.attempts[..] else { panic!("one place was tried: {error}") };
+        assert!(matches!(attempt.reason, Reason::CannotOpen(_)), "{error}");
+        let text = error.to_string();
+        assert!(text.contains(path.to_str().expect("a plain path")) && text.contains(words), "{text}");
+    }
+}
+
+#[test]
+fn a_library_for_another_processor_is_told_from_one_that_is_not_there() {
+    /// Where the head of a file has the processor.
+    const MACHINE: usize = 18;
+
+    let other = if cfg!(target_arch = "aarch64") { Machine::X86_64 } else { Machine::AARCH64 };
+    let folder = tempfile::tempdir().expect("a folder");
+    let number = u8::try_from(other.0).expect("a small number");
+    let error =
+        load_made(&make_changed(folder.path(), MACHINE, number)).expect_err("it is for another processor");
+    let [attempt] = &error.attempts[..] else { panic!("one place was tried: {error}") };
+    assert!(matches!(attempt.reason, Reason::OtherMachine { theirs, .. } if theirs == other), "{error}");
+    assert!(error.to_string().contains(&format!("is for {other}, and this program for ")), "{error}");
+}
+
+#[test]
+fn a_folder_in_the_place_of_a_file_is_no_library() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("libascendcl.so")).expect("made");
+    make(folder.path(), "libacl_rt.so", &runtime_source(&[]));
+    let library = load_made(folder.path()).expect("the runtime is beside it");
+    assert!(matches!(library.not_opened()[0].reason, Reason::CannotOpen(_)));
+    // Named itself it is the folder to look in, which is empty.
+    let error = load_made(&folder.path().join("libascendcl.so")).expect_err("nothing is there");
+    assert!(error.attempts.iter().all(|attempt| matches!(attempt.reason, Reason::NotThere)), "{error}");
+}
+
+#[test]
+fn of_an_older_cann_all_is_missing_that_came_later_and_nothing_else() {
+    let since = |symbol: &str| first_version(symbol).expect("it is in the table");
+    let source = Table::SYMBOLS.iter().filter(|symbol| since(symbol) <= CannVersion::V8_5).fold(
+        String::from("\n"),
+        |mut source, name| {
+            writeln!(
+                source,
+                "int stub_{name}(void) __asm__(\"{name}\"); int stub_{name}(void) {{ return 0; }}"
+            )
+            .expect("a String takes everything");
+            source
+        },
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    let library =
+        load_made(&make(folder.path(), "libascendcl.so", &source)).expect("it has what is required");
+    let missing: Vec<_> = library.missing().collect();
+    assert!(missing.len() > 30, "{missing:?}");
+    for symbol in Table::SYMBOLS {
+        assert_eq!(missing.contains(symbol), since(symbol) > CannVersion::V8_5, "{symbol}");
+    }
+    let text = library.table().aclrtMemPoolMallocAsync().expect_err("it is of 9.1").to_string();
+    assert!(text.contains("since 9.1; update CANN"), "{text}");
 }
 
 /// Runs one of the tests below, which need variables, in a process of its own.
