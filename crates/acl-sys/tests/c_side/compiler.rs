@@ -40,7 +40,10 @@ impl Language {
     /// A call that reads a text from its input and finds our headers.
     fn command(&self) -> Command {
         let mut command = self.tool.to_command();
-        command.arg("-I").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("headers")).args(self.arguments);
+        command
+            .arg("-I")
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../acl-sys/headers"))
+            .args(self.arguments);
         command.env("LC_ALL", "C");
         command
     }
