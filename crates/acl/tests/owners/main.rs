@@ -12,6 +12,8 @@ mod promises;
 mod scene;
 
 #[cfg(test)]
+mod call_order;
+#[cfg(test)]
 mod coverage;
 #[cfg(test)]
 mod failures;
