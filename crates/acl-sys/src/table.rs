@@ -74,6 +74,17 @@ macro_rules! functions {
                 }
             }
 
+            /// The same without the function of that name, as an older library has it; for tests. A name that is none of
+            /// ACL's changes nothing.
+            #[must_use]
+            pub fn without(mut self, symbol: &str) -> Self {
+                match symbol {
+                    $(stringify!($name) => self.$name = None,)*
+                    _ => {}
+                }
+                self
+            }
+
             /// Takes from `library` what the table does not have yet.
             ///
             /// # Safety
@@ -284,6 +295,8 @@ mod tests {
         assert_eq!(table.missing().count(), Table::SYMBOLS.len() - 1);
         let put_in: crate::signatures::aclFinalize = finalize;
         assert!(table.aclFinalize().is_ok_and(|found| std::ptr::fn_addr_eq(found, put_in)));
+        assert!(table.without("aclInit").is_supported("aclFinalize"));
+        assert_eq!(table.without("aclFinalize").missing().count(), Table::SYMBOLS.len());
     }
 
     #[test]

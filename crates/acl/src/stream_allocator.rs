@@ -93,8 +93,12 @@ impl Allocators {
         let Err(error) = stream.bind().and_then(|bound| bound.unregister_allocator(handle)) else { return };
         // A later stream at the same address would inherit it.
         self.keep_for_ever();
-        if !matches!(error, AclError::Abandoned { .. } | AclError::DeviceReset { .. }) {
-            stream.context().runtime().record_failure(error);
+        let runtime = stream.context().runtime();
+        match error {
+            AclError::Abandoned { .. } | AclError::DeviceReset { .. } => {
+                runtime.record_leak("allocator of a stream");
+            }
+            error => runtime.record_failure(error),
         }
     }
 

@@ -12,7 +12,7 @@ use super::promises::start;
 use super::scene::use_everything;
 
 /// The functions of ACL that the folder `api` takes out of the table.
-fn wrapped() -> BTreeSet<String> {
+pub(crate) fn wrapped() -> BTreeSet<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/api");
     let mut found = BTreeSet::new();
     for file in std::fs::read_dir(folder).unwrap() {

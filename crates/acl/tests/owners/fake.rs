@@ -39,6 +39,8 @@ pub(crate) struct State {
     pub(crate) log: Vec<&'static str>,
     /// The number of the call that fails, counted from 1.
     pub(crate) fail_at: Option<usize>,
+    /// The first of those calls that all fail.
+    pub(crate) fail_from: Option<usize>,
     /// The call that did.
     pub(crate) failed_call: Option<&'static str>,
     /// A call of which the n-th fails, or each one.
@@ -59,6 +61,8 @@ pub(crate) struct State {
     pub(crate) synchronised: Vec<usize>,
     /// Modules for which memory was allocated.
     pub(crate) modules: Vec<u16>,
+    /// How many modules there are, if not the two that are told.
+    pub(crate) modules_found: usize,
     pub(crate) descriptions: BTreeMap<usize, Described>,
     /// By stream.
     pub(crate) allocators: BTreeMap<usize, Described>,
@@ -161,7 +165,8 @@ pub(crate) fn enter(call: &'static str) -> Result<Fake, aclError> {
         }
         _ => false,
     };
-    if fails || state.fail_at == Some(state.log.len()) {
+    let is_lost = state.fail_from.is_some_and(|first| state.log.len() >= first);
+    if fails || is_lost || state.fail_at == Some(state.log.len()) {
         state.failed_call = Some(call);
         state.text = Some(format!("  EE9999: {call} was told to fail\n"));
         return Err(state.fail_code);
@@ -193,7 +198,7 @@ impl State {
     /// All that was made and not released.
     pub(crate) fn left(&self) -> u64 {
         let sets: u32 = self.sets.values().sum();
-        self.live.len() as u64 + u64::from(sets)
+        (self.live.len() + self.allocators.len()) as u64 + u64::from(sets)
     }
 
     pub(crate) fn set_current(&mut self, context: Option<usize>) {

@@ -16,7 +16,11 @@ mod call_order;
 #[cfg(test)]
 mod coverage;
 #[cfg(test)]
+mod events;
+#[cfg(test)]
 mod failures;
+#[cfg(test)]
+mod forced_reset;
 #[cfg(test)]
 mod foreign;
 #[cfg(test)]

@@ -1,17 +1,18 @@
-//! Copies, bounds, mappings and host functions.
+//! Copies, bounds, mappings, values, models and host functions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use acl::{
-    AclError, Context, DeviceMemory, Event, EventFlags, EventStatus, MallocPolicy, PageKind, PhysicalMemory,
-    PinnedMemory, Reservation, Stream,
+    AclError, Context, DeviceMemory, ErrorKind, Event, EventFlags, MallocPolicy, MemoryPlace, Model,
+    PageKind, PhysicalMemory, PinnedMemory, Reservation, Stream, ValueComparison,
 };
 use serial_test::serial;
 
-use super::fake::{fail_next, fake, reset};
+use super::fake::{change, fail_next, fake, reset};
 use super::fake_table::table;
-use super::promises::{copy_through, start};
+use super::promises::{copy_through, start, wait_value, write_value};
 
 fn context() -> Context {
     reset();
@@ -80,20 +81,6 @@ fn mappings_of_a_reservation_do_not_overlap_and_leave_room_when_gone() {
 
 #[test]
 #[serial]
-fn an_event_that_was_never_recorded_is_not_asked_for() {
-    let context = context();
-    let stream = Stream::new(&context).unwrap();
-    let event = Event::new(&context, EventFlags::ORDER).unwrap();
-    assert_eq!(event.query().unwrap(), EventStatus::NotRecorded);
-    assert!(matches!(stream.wait(&event), Err(AclError::NotRecorded { .. })));
-    assert!(matches!(event.synchronize(), Err(AclError::NotRecorded { .. })));
-    assert_eq!((fake().count("aclrtQueryEventStatus"), fake().count("aclrtStreamWaitEvent")), (0, 0));
-    event.record(&stream).unwrap();
-    assert_eq!(event.query().unwrap(), EventStatus::Complete);
-}
-
-#[test]
-#[serial]
 fn a_host_function_runs_once_and_its_panic_ends_in_it() {
     let stream = Stream::new(&context()).unwrap();
     let ran = Arc::new(AtomicU32::new(0));
@@ -116,4 +103,103 @@ fn a_host_function_that_is_not_launched_is_dropped() {
     fail_next();
     assert!(stream.launch_host_function(move || drop(moved)).is_err());
     assert_eq!(Arc::strong_count(&held), 1);
+}
+
+#[test]
+#[serial]
+fn a_value_is_written_and_awaited_at_a_multiple_of_8_with_8_bytes_behind_it() {
+    let context = context();
+    let stream = Stream::new(&context).unwrap();
+    let memory = DeviceMemory::allocate(&context, 32, MallocPolicy::default()).unwrap();
+    let all = memory.as_slice();
+    write_value(&stream, all.slice(8, 8).unwrap(), u64::MAX).unwrap();
+    let mut bytes = [0; 17];
+    all.read(&mut bytes).unwrap();
+    assert_eq!((bytes[8..16].iter().all(|byte| *byte == 0xFF), bytes[16]), (true, 0x55));
+    // The fake breaks a rule where the stream would wait for ever. The comparison goes over the end of the numbers.
+    for (value, comparison) in [
+        (u64::MAX, ValueComparison::Equal),
+        (u64::MAX - 1, ValueComparison::GreaterOrEqual),
+        (4, ValueComparison::AnyBit),
+    ] {
+        wait_value(&stream, all.slice(8, 8).unwrap(), value, comparison).unwrap();
+    }
+    write_value(&stream, all, 2).unwrap();
+    wait_value(&stream, all, u64::MAX, ValueComparison::GreaterOrEqual).unwrap();
+    wait_value(&stream, all, 1, ValueComparison::NeitherBit).unwrap();
+    let calls = fake().log.len();
+    let unaligned = write_value(&stream, all.slice(4, 8).unwrap(), 0).expect_err("not a multiple of 8");
+    assert!(matches!(unaligned, AclError::Argument { parameter: "address", .. }));
+    let short =
+        wait_value(&stream, all.slice(8, 7).unwrap(), 0, ValueComparison::Equal).expect_err("7 bytes");
+    assert!(matches!(short, AclError::OutOfBounds { length: 8, size: 7, .. }));
+    assert_eq!((fake().log.len(), fake().broken_rules), (calls, Vec::new()));
+}
+
+#[test]
+#[serial]
+fn memory_is_booked_on_the_module_that_is_named_or_on_none() {
+    let context = context();
+    for module in [Some(33), None, Some(7)] {
+        drop(DeviceMemory::allocate_for_module(&context, 64, MallocPolicy::HIGH_BANDWIDTH, module).unwrap());
+    }
+    assert_eq!(fake().modules, [33, 7]);
+    // More modules than there is room for.
+    change(|state| state.modules_found = 500);
+    assert_eq!(context.device().memory_by_module().unwrap().len(), 128);
+}
+
+#[test]
+#[serial]
+fn an_address_is_known_by_the_memory_it_lies_in() {
+    let context = context();
+    let memory = DeviceMemory::allocate(&context, 100, MallocPolicy::default()).unwrap();
+    let pinned = PinnedMemory::allocate(&context, 100).unwrap();
+    let place = |address| context.address_info(address).unwrap().place;
+    assert_eq!(place(memory.address() + 99), MemoryPlace::Device(0));
+    assert_eq!(place(memory.address() + 100), MemoryPlace::Unregistered);
+    let range = context.address_range(memory.address() + 50).unwrap();
+    assert_eq!((range.base, range.size), (memory.address(), 100));
+    assert!(context.address_range(memory.address() + 100).is_err());
+    assert_eq!(context.address_info(0).expect_err("null").kind(), ErrorKind::InvalidArgument);
+    drop((memory, pinned));
+}
+
+#[test]
+#[serial]
+fn a_model_keeps_the_bytes_that_it_was_loaded_from() {
+    let context = context();
+    let bytes: Arc<[u8]> = Arc::from(vec![1; 64]);
+    let model = Model::load_from_memory(&context, Arc::clone(&bytes)).unwrap();
+    assert_eq!(Arc::strong_count(&bytes), 2);
+    drop(model);
+    assert_eq!(Arc::strong_count(&bytes), 1);
+    fail_next();
+    assert!(Model::load_from_memory(&context, Arc::clone(&bytes)).is_err());
+    assert_eq!(Arc::strong_count(&bytes), 1);
+}
+
+#[test]
+#[serial]
+fn a_wait_that_runs_out_is_busy_and_not_lost() {
+    let context = context();
+    let stream = Stream::new(&context).unwrap();
+    let event = Event::new(&context, EventFlags::PROGRESS).unwrap();
+    event.record(&stream).unwrap();
+    // The fake runs out after the shortest time that ACL can be asked to wait.
+    for answer in [stream.synchronize_for(Duration::ZERO), event.synchronize_for(Duration::ZERO)] {
+        assert_eq!(answer.expect_err("it ran out").kind(), ErrorKind::Busy);
+    }
+    stream.synchronize_for(Duration::from_secs(1)).unwrap();
+}
+
+#[test]
+#[serial]
+fn a_stream_that_could_not_be_destroyed_by_force_comes_back() {
+    let stream = Stream::new(&context()).unwrap();
+    fail_next();
+    let refused = stream.destroy_now().expect_err("told to fail");
+    refused.owner.synchronize().unwrap();
+    refused.owner.destroy_now().unwrap();
+    assert_eq!(fake().count("aclrtDestroyStream"), 0);
 }
