@@ -17,7 +17,7 @@ struct Row {
 const ROWS: &[Row] = &[
     Row { name: "ascend-acl-sys", uses: &[], dev_uses: &[] },
     Row { name: "acl-sim", uses: &["ascend-acl-sys", "host-device"], dev_uses: &[] },
-    Row { name: "ascend-acl", uses: &["ascend-acl-sys"], dev_uses: &[] },
+    Row { name: "ascend-acl", uses: &["ascend-acl-sys"], dev_uses: &["acl-sim"] },
     Row { name: "mempool-core", uses: &[], dev_uses: &[] },
     Row { name: "host-device", uses: &[], dev_uses: &[] },
     Row { name: "backend-host", uses: &["mempool-core", "host-device"], dev_uses: &[] },
