@@ -167,6 +167,12 @@ impl Drop for DeviceInner {
             self.runtime.record_leak("device");
             return;
         };
+        // The last reset of one device takes away what is current on this thread, also if that is of another device.
+        if !self.is_reset()
+            && let Err(error) = context::leave_current(&self.runtime)
+        {
+            self.runtime.record_failure(error);
+        }
         let devices = self.runtime.devices().lock();
         if !self.is_reset()
             && let Err(error) = api.reset_device(self.number)
@@ -174,7 +180,6 @@ impl Drop for DeviceInner {
             self.runtime.record_failure(error);
         }
         drop(devices);
-        // The primary context may be gone, and with it whatever was current here.
         context::forget_current_context();
     }
 }

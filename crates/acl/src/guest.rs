@@ -44,7 +44,8 @@ struct Guest {
 /// ```
 pub fn as_guest<T>(work: impl FnOnce() -> T) -> T {
     forget_current_context();
-    let outer = GUEST.replace(Some(Guest::default()));
+    // A thread that is about to end has no cell any more, and nobody whose context would have to be put back.
+    let Ok(outer) = GUEST.try_with(|guest| guest.replace(Some(Guest::default()))) else { return work() };
     let _end = End { outer };
     work()
 }
@@ -55,8 +56,8 @@ pub fn as_guest<T>(work: impl FnOnce() -> T) -> T {
 ///
 /// ACL's own; what could not be put back must not be changed.
 pub(crate) fn before_change(runtime: &Arc<RuntimeInner>) -> Result<(), AclError> {
-    let to_ask = GUEST.with_borrow(|guest| guest.as_ref().is_some_and(|guest| !guest.asked));
-    if !to_ask {
+    let to_ask = GUEST.try_with(|guest| guest.borrow().as_ref().is_some_and(|guest| !guest.asked));
+    if !to_ask.unwrap_or(false) {
         return Ok(());
     }
     let before = match runtime.live("aclrtGetCurrentContext")?.current_context() {

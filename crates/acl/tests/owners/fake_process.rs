@@ -61,6 +61,8 @@ fakes! {
         *sets -= 1;
         if *sets == 0 {
             state.check_unneeded(primary(device), "aclrtResetDevice");
+            // As CANN does, whatever was current.
+            state.set_current(None);
         }
         Ok(())
     };
@@ -70,6 +72,7 @@ fakes! {
             return Err(ACL_ERROR_RT_INVALID_DEVICEID);
         }
         state.remove_below(primary(device));
+        state.set_current(None);
         Ok(())
     };
     fn aclrtGetCurrentContext(out: *mut aclrtContext) |state, out| {

@@ -9,7 +9,7 @@ use serial_test::serial;
 
 use super::fake::{ForeignStream, change, current_here, fail_nth, fake, primary, reset, set_current_behind};
 use super::fake_table::table;
-use super::promises::{foreign_context, foreign_stream, start};
+use super::promises::{foreign_context, foreign_stream, reset_force, start};
 
 #[test]
 #[serial]
@@ -90,6 +90,57 @@ fn a_guest_trusts_nothing_and_puts_back_what_was_current() {
     let memory = as_guest(|| DeviceMemory::allocate(&context, 64, MallocPolicy::default())).unwrap();
     as_guest(|| drop(memory));
     assert_eq!((current_here(), fake().broken_rules), (Some(primary(1)), Vec::new()));
+}
+
+/// CANN takes away what is current on a thread that resets a device for the last time, also if that is of another device.
+#[test]
+#[serial]
+fn a_guest_that_gives_up_its_device_leaves_the_device_of_its_host() {
+    reset();
+    let runtime = start(&table()).unwrap();
+    // The framework's.
+    let theirs = runtime.device(1).unwrap();
+    let ours = runtime.device(0).unwrap();
+    set_current_behind(primary(1));
+    as_guest(|| drop(ours));
+    assert_eq!((fake().count("aclrtResetDevice"), current_here()), (1, Some(primary(1))));
+    // By force too.
+    let ours = runtime.device(0).unwrap();
+    set_current_behind(primary(1));
+    as_guest(|| reset_force(&ours)).unwrap();
+    assert_eq!(current_here(), Some(primary(1)));
+    drop(theirs);
+    assert_eq!((runtime.release_errors().failed, fake().broken_rules), (0, Vec::new()));
+}
+
+#[test]
+#[serial]
+fn a_thread_that_ends_may_still_be_a_guest() {
+    /// Uses the device when the thread's variables go, as a framework's caches do.
+    struct AtEnd(acl::Context);
+
+    impl Drop for AtEnd {
+        fn drop(&mut self) {
+            as_guest(|| self.0.synchronize_device()).unwrap();
+        }
+    }
+
+    thread_local! {
+        static FIRST: std::cell::RefCell<Option<AtEnd>> = const { std::cell::RefCell::new(None) };
+        static LAST: std::cell::RefCell<Option<AtEnd>> = const { std::cell::RefCell::new(None) };
+    }
+
+    reset();
+    let context = start(&table()).unwrap().device(0).unwrap().primary_context();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // One goes after the variables of this crate and one before, whichever way round that is.
+            FIRST.set(Some(AtEnd(context.clone())));
+            as_guest(|| context.synchronize_device()).unwrap();
+            LAST.set(Some(AtEnd(context.clone())));
+        });
+    });
+    assert_eq!(fake().synchronised, [primary(0); 3]);
 }
 
 #[test]
