@@ -14,12 +14,14 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use acl_sys::aclrtMemAttr;
 
 use crate::api::{Api, ContextKind, Handle};
 use crate::device::DeviceInner;
 use crate::runtime::RuntimeInner;
+use crate::stream::millis;
 use crate::{AclError, Device, Refused, guest};
 
 thread_local! {
@@ -166,6 +168,15 @@ impl Context {
     /// ACL's own, among them errors of earlier work.
     pub fn synchronize_device(&self) -> Result<(), AclError> {
         self.inner.bind()?.synchronize_device()
+    }
+
+    /// The same, but not for longer than `limit`, which is rounded up to milliseconds.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::synchronize_device`]; of kind [`Busy`](crate::ErrorKind::Busy) when the time ran out.
+    pub fn synchronize_device_for(&self, limit: Duration) -> Result<(), AclError> {
+        self.inner.bind()?.synchronize_device_for(millis(limit))
     }
 
     /// Free and total memory of the device now.

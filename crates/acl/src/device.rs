@@ -83,8 +83,18 @@ impl Device {
         Context::create(&self.inner)
     }
 
-    /// Device memory of this process and others by module of CANN, the largest first: whose the memory is when there is
-    /// none left. At most 128 modules. Not on the 950.
+    /// Device memory by module of CANN, the largest first: whose the memory is when there is none left. At most 128 modules.
+    /// Not on the 950. Whether other processes count is for the driver to say; CANN's documentation does not.
+    ///
+    /// ```
+    /// fn why(device: &acl::Device, error: &acl::AclError) -> String {
+    ///     let mut text = error.to_string();
+    ///     for module in device.memory_by_module().unwrap_or_default() {
+    ///         text += &format!("\n  {module}");
+    ///     }
+    ///     text
+    /// }
+    /// ```
     ///
     /// # Errors
     ///

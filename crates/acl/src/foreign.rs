@@ -34,6 +34,26 @@ impl Context {
     ///
     /// May be called again for each use, or once and kept: it costs neither an allocation nor a call of ACL.
     ///
+    /// ```
+    /// # #![expect(unsafe_code, reason = "a C function")]
+    /// use acl::{AclError, Context, Event, EventFlags, as_guest};
+    ///
+    /// /// Marks the end of a framework's stream.
+    /// ///
+    /// /// # Safety
+    /// ///
+    /// /// - `stream` is a stream of `context`, and lives through the call.
+    /// unsafe fn mark(context: &Context, stream: acl_sys::aclrtStream) -> Result<Event, AclError> {
+    ///     as_guest(|| {
+    ///         // SAFETY: the caller's promise; what is made of it ends with this function.
+    ///         let stream = unsafe { context.foreign_stream(stream) }?;
+    ///         let event = Event::new(context, EventFlags::PROGRESS)?;
+    ///         event.record(&stream)?;
+    ///         Ok(event)
+    ///     })
+    /// }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`AclError::Argument`] for null, by which C means [`Self::default_stream`].

@@ -36,6 +36,18 @@ pub struct RegisteredPart {
 ///
 /// Drivers have limits for one registration and for all of them, which nobody can ask for. So what cannot be registered as a
 /// whole is registered in parts, of 2 MiB at least, each with an address of its own.
+///
+/// ```
+/// use acl::{AclError, Context, HostRegistration, PinnedMemory};
+///
+/// /// Memory of the host that kernels reach at these addresses.
+/// fn shared(context: &Context) -> Result<(HostRegistration, Vec<u64>), AclError> {
+///     let memory = PinnedMemory::allocate(context, 64 << 20)?;
+///     let registered = HostRegistration::of_pinned(context, memory)?;
+///     let addresses = registered.parts().filter_map(|part| part.device_address).collect();
+///     Ok((registered, addresses))
+/// }
+/// ```
 #[derive(Debug)]
 pub struct HostRegistration {
     // Before `memory`: unregistered while it is there.

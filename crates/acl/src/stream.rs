@@ -134,7 +134,11 @@ impl Stream {
     }
 
     /// Drops all work that is in the stream, also what runs; what it would have written is undefined. Host functions among it
-    /// are neither run nor dropped. Only on A2, A3 and 950.
+    /// are neither run nor dropped. Streams that wait for this one may then wait for ever, until they are aborted too. Only on
+    /// A2, A3 and 950.
+    ///
+    /// CANN does not say that what ran has let go of its memory when this returns: wait for the
+    /// [device](Context::synchronize_device) before that is freed.
     ///
     /// # Errors
     ///
@@ -152,8 +156,8 @@ impl Stream {
         self.owned.bind()?.stop_stream(self.owned.get())
     }
 
-    /// Destroys the stream now, without waiting for its work, which is dropped as by [`Self::abort`]. One of foreign code is
-    /// only let go.
+    /// Destroys the stream now, without waiting for its work, which is dropped as by [`Self::abort`], with the same care for
+    /// its memory. One of foreign code is only let go.
     ///
     /// # Errors
     ///

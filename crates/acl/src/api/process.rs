@@ -145,6 +145,13 @@ impl Bound<'_> {
         api.call("aclrtSynchronizeDevice", function, |synchronize| unsafe { synchronize() })
     }
 
+    pub(crate) fn synchronize_device_for(&self, millis: i32) -> Result<(), AclError> {
+        let api = self.api();
+        let function = api.table().aclrtSynchronizeDeviceWithTimeout();
+        // SAFETY: a context is current; ACL checks the number (A1, A4).
+        api.call("aclrtSynchronizeDeviceWithTimeout", function, |wait| unsafe { wait(millis) })
+    }
+
     /// Free and total bytes.
     pub(crate) fn memory_info(&self, kind: aclrtMemAttr) -> Result<(usize, usize), AclError> {
         let (mut free, mut total) = (0, 0);

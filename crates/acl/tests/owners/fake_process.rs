@@ -103,6 +103,10 @@ fakes! {
         state.synchronised.push(device);
         Ok(())
     };
+    fn aclrtSynchronizeDeviceWithTimeout(millis: i32) |mut state, millis| {
+        state.current()?;
+        if millis == 1 { Err(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT) } else { Ok(()) }
+    };
     fn aclrtGetMemInfo(_kind: aclrtMemAttr, free: *mut usize, total: *mut usize) |mut state, _, free, total| {
         // By device, so that a question to the wrong one is seen.
         let device = state.current_device()? - primary(0);

@@ -132,14 +132,14 @@ fn a_thread_that_ends_may_still_be_a_guest() {
 
     reset();
     let context = start(&table()).unwrap().device(0).unwrap().primary_context();
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            // One goes after the variables of this crate and one before, whichever way round that is.
-            FIRST.set(Some(AtEnd(context.clone())));
-            as_guest(|| context.synchronize_device()).unwrap();
-            LAST.set(Some(AtEnd(context.clone())));
-        });
+    let thread = std::thread::spawn(move || {
+        // One goes after the variables of this crate and one before, whichever way round that is.
+        FIRST.set(Some(AtEnd(context.clone())));
+        as_guest(|| context.synchronize_device()).unwrap();
+        LAST.set(Some(AtEnd(context)));
     });
+    // Only joining waits for the variables too.
+    thread.join().unwrap();
     assert_eq!(fake().synchronised, [primary(0); 3]);
 }
 

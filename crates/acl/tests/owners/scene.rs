@@ -156,6 +156,7 @@ fn use_memory(device: &Device) -> Result<(), AclError> {
     let mapped = register(&second, 1 << 30, 4096, HostUse::Mapped)?;
     drop(register(&second, 1 << 31, 4096, HostUse::Pinned)?);
     assert_eq!(mapped.parts().count(), 1);
+    second.synchronize_device_for(Duration::from_secs(1))?;
     second.synchronize_device()
 }
 

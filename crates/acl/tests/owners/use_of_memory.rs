@@ -187,7 +187,8 @@ fn a_wait_that_runs_out_is_busy_and_not_lost() {
     let event = Event::new(&context, EventFlags::PROGRESS).unwrap();
     event.record(&stream).unwrap();
     // The fake runs out after the shortest time that ACL can be asked to wait.
-    for answer in [stream.synchronize_for(Duration::ZERO), event.synchronize_for(Duration::ZERO)] {
+    let of_device = context.synchronize_device_for(Duration::ZERO);
+    for answer in [stream.synchronize_for(Duration::ZERO), event.synchronize_for(Duration::ZERO), of_device] {
         assert_eq!(answer.expect_err("it ran out").kind(), ErrorKind::Busy);
     }
     stream.synchronize_for(Duration::from_secs(1)).unwrap();
