@@ -2,9 +2,10 @@
 //!
 //! # Invariants
 //!
-//! 1. Setting and resetting a device happens under the lock of [`RuntimeInner::devices`]: a set is either undone by a forced
-//!    reset, whose mark its owner then sees, or comes after it, under a new mark.
-//! 2. After the mark no function of ACL gets a handle that was made under it.
+//! 1. Here a device is set and reset under [`RuntimeInner::device_gate`]: a set is either undone by a forced reset, whose mark
+//!    its owner then sees, or comes after it, under a new mark.
+//! 2. After the mark no function of ACL gets a handle that was made under it. A reset by foreign code sets the mark too while
+//!    somebody [watches](crate::Watch).
 #![expect(unsafe_code, reason = "declares the forced reset, whose caller must know who else uses the device")]
 
 use std::sync::Arc;
@@ -40,7 +41,7 @@ impl Device {
         let api = runtime.live("aclrtSetDevice")?;
         // Whatever happens, another context may be current on this thread afterwards.
         context::leave_current(runtime)?;
-        let mut devices = runtime.devices().lock();
+        let gate = runtime.device_gate();
         api.set_device(number).map_err(|error| no_such_device(api, number, error))?;
         let primary = match api.current_context() {
             Ok(primary) => primary,
@@ -51,8 +52,8 @@ impl Device {
                 return Err(error);
             }
         };
-        let reset = Arc::clone(devices.entry(number).or_default());
-        drop(devices);
+        let reset = runtime.reset_mark(number);
+        drop(gate);
         let primary_id = ContextId::new();
         context::note_current(primary_id);
         let runtime = Arc::clone(runtime);
@@ -110,7 +111,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// ACL's own; nothing is marked then.
+    /// ACL's own. Nothing is changed then, unless ACL had begun and somebody [watches](crate::Watch).
     ///
     /// # Safety
     ///
@@ -119,14 +120,12 @@ impl Device {
     /// - Nothing reads or writes host memory that came from this device's contexts ([`PinnedMemory`](crate::PinnedMemory))
     ///   meanwhile.
     pub unsafe fn reset_force(&self) -> Result<(), AclError> {
-        let mut devices = self.inner.runtime.devices().lock();
+        let _gate = self.inner.runtime.device_gate();
         let api = self.inner.live("aclrtResetDeviceForce")?;
         context::leave_current(&self.inner.runtime)?;
         // SAFETY: the caller's promise, and the mark below, which every later call looks at.
         unsafe { api.reset_device_force(self.inner.number) }?;
-        // Pairs with the load in `is_reset`.
-        self.inner.reset.store(true, Ordering::Release);
-        devices.remove(&self.inner.number);
+        self.inner.runtime.process().mark_reset(self.inner.number);
         Ok(())
     }
 }
@@ -183,13 +182,13 @@ impl Drop for DeviceInner {
         {
             self.runtime.record_failure(error);
         }
-        let devices = self.runtime.devices().lock();
+        let gate = self.runtime.device_gate();
         if !self.is_reset()
             && let Err(error) = api.reset_device(self.number)
         {
             self.runtime.record_failure(error);
         }
-        drop(devices);
+        drop(gate);
         context::forget_current_context();
     }
 }

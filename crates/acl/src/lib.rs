@@ -37,6 +37,8 @@
 //!   destroyed here.
 //! * Destructors never panic. What they could not release is counted: [`Runtime::release_errors`]. Owners with a function
 //!   to release now (`free`, `unmap`) answer the error and the owner instead.
+//! * Foreign code that ends ACL or resets a device takes the owners' ground away. Who shares a process with such code keeps a
+//!   [`Watch`]: from that moment the owners concerned call nothing any more.
 //! * A function that the library lacks is [`AclError::Unsupported`].
 //! * Every type is `Send` and `Sync`. Memory on the device is bytes, and is copied, never borrowed.
 //! * Work that goes on after a call returns is started by an `unsafe fn`, whose caller keeps the memory until the stream
@@ -70,6 +72,7 @@ mod slice;
 mod stream;
 mod stream_allocator;
 mod virtual_memory;
+mod watch;
 
 pub use address::{AddressInfo, AddressRange, MemoryPlace, ModuleMemory};
 pub use code::{AclCode, ErrorKind};
@@ -90,3 +93,4 @@ pub use slice::DeviceSlice;
 pub use stream::{Stream, StreamFlags, ValueComparison};
 pub use stream_allocator::{AllocatorOfStream, StreamAllocator};
 pub use virtual_memory::{Mapping, PageKind, PhysicalMemory, Reservation, granularity};
+pub use watch::{StreamKey, Watch, Watcher};

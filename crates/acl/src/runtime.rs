@@ -16,9 +16,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use acl_sys::{Library, aclrtRunMode};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::api::Api;
+use crate::watch::Watchers;
 use crate::{AclCode, AclError, Device};
 
 /// ACL where it runs, by library.
@@ -35,12 +36,35 @@ struct Entry {
 
 /// What all owners of one library share.
 #[derive(Debug)]
-struct Process {
+pub(crate) struct Process {
     api: Api,
     abandoned: AtomicBool,
     errors: Mutex<ReleaseErrors>,
-    /// By number, the mark that a forced reset sets; see [`crate::device`].
-    devices: Mutex<BTreeMap<i32, Arc<AtomicBool>>>,
+    /// Held while a device is set or reset; see [`crate::device`].
+    device_gate: Mutex<()>,
+    /// By number, the mark that a forced reset sets. Never held through a call of ACL, which may tell of a reset.
+    resets: Mutex<BTreeMap<i32, Arc<AtomicBool>>>,
+    watchers: Watchers,
+}
+
+impl Process {
+    pub(crate) fn watchers(&self) -> &Watchers {
+        &self.watchers
+    }
+
+    /// Says that ACL is ended by somebody else.
+    pub(crate) fn abandon(&self) {
+        // Pairs with the loads in `live`, `start_api` and `drop`.
+        self.abandoned.store(true, Ordering::Release);
+    }
+
+    /// Says that a device goes, with all that was made on it.
+    pub(crate) fn mark_reset(&self, device: i32) {
+        if let Some(mark) = self.resets.lock().remove(&device) {
+            // Pairs with the load in `DeviceInner::is_reset`.
+            mark.store(true, Ordering::Release);
+        }
+    }
 }
 
 /// Keeps ACL initialised; the end is its drop.
@@ -130,7 +154,9 @@ impl Runtime {
             api,
             abandoned: AtomicBool::new(false),
             errors: Mutex::default(),
-            devices: Mutex::default(),
+            device_gate: Mutex::default(),
+            resets: Mutex::default(),
+            watchers: Watchers::default(),
         });
         processes.push(Entry { process: Arc::clone(&process), config, users: 1, first });
         Ok(Self { inner: Arc::new(RuntimeInner { process }) })
@@ -188,8 +214,7 @@ impl Runtime {
     /// calls fail with [`AclError::Abandoned`], and nothing is released but counted as leaked. Cannot be taken back; a new
     /// [`Runtime::start`] makes a new runtime. The caller sees to it that no call of another thread is under way.
     pub fn abandon(&self) {
-        // Pairs with the loads in `live`, `start_api` and `drop`.
-        self.inner.process.abandoned.store(true, Ordering::Release);
+        self.inner.process.abandon();
     }
 
     /// Whether [`Self::abandon`] was called.
@@ -213,8 +238,18 @@ impl RuntimeInner {
         &self.process.api
     }
 
-    pub(crate) fn devices(&self) -> &Mutex<BTreeMap<i32, Arc<AtomicBool>>> {
-        &self.process.devices
+    pub(crate) fn process(&self) -> &Arc<Process> {
+        &self.process
+    }
+
+    /// Keeps others from setting and resetting devices.
+    pub(crate) fn device_gate(&self) -> MutexGuard<'_, ()> {
+        self.process.device_gate.lock()
+    }
+
+    /// The mark of the next forced reset of a device.
+    pub(crate) fn reset_mark(&self, device: i32) -> Arc<AtomicBool> {
+        Arc::clone(self.process.resets.lock().entry(device).or_default())
     }
 
     pub(crate) fn is_abandoned(&self) -> bool {

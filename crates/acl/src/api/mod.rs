@@ -24,6 +24,7 @@ mod model;
 mod process;
 mod stream;
 mod virtual_memory;
+mod watch;
 
 use std::ffi::{CStr, c_void};
 use std::marker::PhantomData;
@@ -41,6 +42,7 @@ pub(crate) use model::{BufferKind, DatasetKind, ModelId};
 pub(crate) use process::ContextKind;
 pub(crate) use stream::{StreamKind, destroy_stream_force};
 pub(crate) use virtual_memory::{Mapped, PhysicalKind, Reserved};
+pub(crate) use watch::CALLBACKS;
 
 use crate::context::Bound;
 use crate::{AclCode, AclError, CallFailed, Refused};
@@ -147,6 +149,11 @@ impl<K> Handle<K> {
 
     fn raw(&self) -> *mut c_void {
         self.pointer.as_ptr()
+    }
+
+    /// Tells handles of one kind apart.
+    pub(crate) fn address(&self) -> usize {
+        self.pointer.addr().get()
     }
 }
 

@@ -6,8 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 use acl_sys::{
-    aclError, aclrtAllocatorAllocAdviseFunc, aclrtAllocatorAllocFunc, aclrtAllocatorFreeFunc,
-    aclrtAllocatorGetAddrFromBlockFunc,
+    aclError, aclFinalizeCallbackFunc, aclrtAllocatorAllocAdviseFunc, aclrtAllocatorAllocFunc,
+    aclrtAllocatorFreeFunc, aclrtAllocatorGetAddrFromBlockFunc, aclrtDeviceStateCallback,
+    aclrtStreamStateCallback,
 };
 
 pub(crate) const INVALID: aclError = 107_017;
@@ -64,6 +65,10 @@ pub(crate) struct State {
     /// How many modules there are, if not the two that are told.
     pub(crate) modules_found: usize,
     pub(crate) descriptions: BTreeMap<usize, Described>,
+    /// Who is told, by name, with what is given to the callback.
+    pub(crate) device_callbacks: BTreeMap<String, (aclrtDeviceStateCallback, usize)>,
+    pub(crate) stream_callbacks: BTreeMap<String, (aclrtStreamStateCallback, usize)>,
+    pub(crate) finalize_callbacks: Vec<(aclFinalizeCallbackFunc, usize)>,
     /// By stream.
     pub(crate) allocators: BTreeMap<usize, Described>,
     current: Vec<(ThreadId, usize)>,
@@ -148,6 +153,11 @@ pub(crate) fn reset() {
     *state = Some(State { capacity: 1 << 30, fail_code: TOLD_TO_FAIL, ..State::default() });
 }
 
+/// The state, in the middle of a call that let go of it for a callback.
+pub(crate) fn again() -> Fake {
+    lock()
+}
+
 /// Begins a call: notes it, and fails it if it is the one.
 pub(crate) fn enter(call: &'static str) -> Result<Fake, aclError> {
     let mut state = lock();
@@ -198,7 +208,9 @@ impl State {
     /// All that was made and not released.
     pub(crate) fn left(&self) -> u64 {
         let sets: u32 = self.sets.values().sum();
-        (self.live.len() + self.allocators.len()) as u64 + u64::from(sets)
+        let callbacks =
+            self.device_callbacks.len() + self.stream_callbacks.len() + self.finalize_callbacks.len();
+        (self.live.len() + self.allocators.len() + callbacks) as u64 + u64::from(sets)
     }
 
     pub(crate) fn set_current(&mut self, context: Option<usize>) {

@@ -4,8 +4,8 @@ use std::ffi::{c_char, c_void};
 
 use acl_sys::*;
 
-use super::fake::{Fake, enter, primary};
-use super::fake_table::{fakes, give, give_at, pointer};
+use super::fake::{Fake, again, enter, primary};
+use super::fake_table::{fakes, give, give_at, pointer, tell_device_resets, text};
 
 /// Ends ACL.
 fn end(state: &mut Fake, call: &'static str) {
@@ -37,6 +37,38 @@ fakes! {
         Ok(())
     };
     fn aclrtGetDeviceCount(out: *mut u32) |_, out| { give(out, 2); Ok(()) };
+    fn aclrtRegDeviceStateCallback(name: *const c_char, callback: aclrtDeviceStateCallback, argument: *mut c_void)
+        |mut state, name, callback, argument| {
+            match callback {
+                Some(_) if state.device_callbacks.contains_key(&text(name)) => return Err(ACL_ERROR_RT_PARAM_INVALID),
+                Some(_) => drop(state.device_callbacks.insert(text(name), (callback, argument.addr()))),
+                None => drop(state.device_callbacks.remove(&text(name))),
+            }
+            Ok(())
+        };
+    fn aclrtRegStreamStateCallback(name: *const c_char, callback: aclrtStreamStateCallback, argument: *mut c_void)
+        |mut state, name, callback, argument| {
+            match callback {
+                Some(_) if state.stream_callbacks.contains_key(&text(name)) => return Err(ACL_ERROR_RT_PARAM_INVALID),
+                Some(_) => drop(state.stream_callbacks.insert(text(name), (callback, argument.addr()))),
+                None => drop(state.stream_callbacks.remove(&text(name))),
+            }
+            Ok(())
+        };
+    fn aclFinalizeCallbackRegister(_type: aclRegisterCallbackType, callback: aclFinalizeCallbackFunc, argument: *mut c_void)
+        |mut state, _, callback, argument| {
+            state.finalize_callbacks.push((callback, argument.addr()));
+            Ok(())
+        };
+    fn aclFinalizeCallbackUnRegister(_type: aclRegisterCallbackType, _callback: aclFinalizeCallbackFunc)
+        |mut state, _, _| {
+            // By the function, which is always the same one here.
+            if state.finalize_callbacks.is_empty() {
+                return Err(ACL_ERROR_INTERNAL_ERROR);
+            }
+            state.finalize_callbacks.remove(0);
+            Ok(())
+        };
     fn aclrtGetVersion(major: *mut i32, minor: *mut i32, patch: *mut i32) |_, major, minor, patch| {
         give(major, 1);
         give(minor, 17);
@@ -58,6 +90,12 @@ fakes! {
             state.broken("the device is not set");
             return Err(ACL_ERROR_RT_INVALID_DEVICEID);
         };
+        if *sets == 1 {
+            drop(state);
+            tell_device_resets(device);
+            state = again();
+        }
+        let sets = state.sets.entry(device).or_default();
         *sets -= 1;
         if *sets == 0 {
             state.check_unneeded(primary(device), "aclrtResetDevice");
@@ -71,6 +109,9 @@ fakes! {
             state.broken("the device is not set");
             return Err(ACL_ERROR_RT_INVALID_DEVICEID);
         }
+        drop(state);
+        tell_device_resets(device);
+        state = again();
         state.remove_below(primary(device));
         state.set_current(None);
         Ok(())

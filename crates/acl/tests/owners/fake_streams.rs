@@ -4,8 +4,10 @@ use std::ffi::c_void;
 
 use acl_sys::*;
 
-use super::fake::{Described, Fake};
-use super::fake_table::{create, fakes, give, make, pointer, release, run_host_function, set, take, uses};
+use super::fake::{Described, Fake, again};
+use super::fake_table::{
+    create, fakes, give, make, pointer, release, run_host_function, set, take, tell_stream, uses,
+};
 
 extern "C" fn create_description() -> aclrtAllocatorDesc {
     make("aclrtAllocatorCreateDesc", "description of an allocator")
@@ -23,7 +25,9 @@ fn destroy(mut state: Fake, stream: aclrtStream) -> Result<(), aclError> {
     if state.allocators.contains_key(&stream) {
         state.broken("a stream goes that still has an allocator");
     }
-    state.remove(stream, "stream")
+    drop(state);
+    tell_stream(stream, aclrtStreamState::ACL_RT_STREAM_STATE_DESTROY_PRE);
+    again().remove(stream, "stream")
 }
 
 /// Changes a description.

@@ -2,12 +2,12 @@
 #![expect(unsafe_code, reason = "stands in for C: writes through the pointers that ACL's functions get")]
 
 use std::cell::RefCell;
-use std::ffi::{CString, c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
 
 use acl_sys::*;
 
-use super::fake::{Described, Fake, State, change, enter};
+use super::fake::{Described, Fake, State, change, enter, fake};
 use super::{fake_memory, fake_models, fake_process, fake_streams, fake_virtual_memory};
 
 /// Makes functions of ACL and `fill`, which puts them into a table. A body answers `Result<(), aclError>`.
@@ -150,6 +150,45 @@ pub(crate) fn call_free(allocator: &Described, block: usize) {
     let object = pointer(allocator.object.expect("it was set"));
     // SAFETY: the block is one of this allocator, and freed once.
     unsafe { allocator.free.flatten().expect("it was set")(object, pointer(block)) };
+}
+
+/// Reads a name.
+pub(crate) fn text(name: *const c_char) -> String {
+    // SAFETY: the crate under test gives C strings that live through the call.
+    unsafe { CStr::from_ptr(name) }.to_str().expect("a plain name").to_owned()
+}
+
+/// Tells that a device goes, without a lock of the fake.
+pub(crate) fn tell_device_resets(device: i32) {
+    let callbacks = fake().device_callbacks;
+    for (callback, argument) in callbacks.into_values() {
+        for state in [
+            aclrtDeviceState::ACL_RT_DEVICE_STATE_RESET_PRE,
+            aclrtDeviceState::ACL_RT_DEVICE_STATE_RESET_POST,
+        ] {
+            // SAFETY: a callback of the crate under test with its argument.
+            unsafe { callback.expect("a function")(device, state, pointer(argument)) };
+        }
+    }
+}
+
+/// Tells that a stream was made or goes, without a lock of the fake.
+pub(crate) fn tell_stream(stream: usize, state: aclrtStreamState) {
+    let callbacks = fake().stream_callbacks;
+    for (callback, argument) in callbacks.into_values() {
+        // SAFETY: a callback of the crate under test with its argument.
+        unsafe { callback.expect("a function")(pointer(stream), state, pointer(argument)) };
+    }
+}
+
+/// Tells that ACL ends, without a lock of the fake.
+pub(crate) fn tell_end() {
+    let callbacks = fake().finalize_callbacks;
+    for (callback, argument) in callbacks {
+        // SAFETY: a callback of the crate under test with its argument.
+        let code = unsafe { callback.expect("a function")(pointer(argument)) };
+        assert_eq!(code, ACL_SUCCESS, "ACL would not go on to end");
+    }
 }
 
 /// A new handle for what is made without a code.

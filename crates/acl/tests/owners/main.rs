@@ -33,3 +33,5 @@ mod reported_elsewhere;
 mod stream_allocators;
 #[cfg(test)]
 mod use_of_memory;
+#[cfg(test)]
+mod watching;

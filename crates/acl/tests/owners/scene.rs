@@ -8,7 +8,8 @@ use std::time::Duration;
 use acl::{
     AclError, AllocatorOfStream, Context, Dataset, Device, DeviceMemory, Event, EventCache, EventFlags,
     EventStatus, HostUse, MallocPolicy, MemoryKind, MemoryPlace, MemoryPool, Model, PageKind, PhysicalMemory,
-    PinnedMemory, PoolCounter, Reservation, Runtime, Stream, StreamFlags, ValueComparison, granularity,
+    PinnedMemory, PoolCounter, Reservation, Runtime, Stream, StreamFlags, ValueComparison, Watcher,
+    granularity,
 };
 
 use super::allocators::Counting;
@@ -18,8 +19,14 @@ use super::promises::{
     move_in_device, pool_free, register, reset_force, wait_value, write_value,
 };
 
+/// Is told of all and does nothing.
+struct Idle;
+
+impl Watcher for Idle {}
+
 /// One of each, in the order in which they are made.
 pub(crate) fn one_of_each(runtime: Runtime) -> Result<Vec<Box<dyn Any>>, AclError> {
+    let watch = runtime.watch(Arc::new(Idle))?;
     let device = runtime.device(0)?;
     let context = device.create_context()?;
     let primary = device.primary_context();
@@ -42,6 +49,7 @@ pub(crate) fn one_of_each(runtime: Runtime) -> Result<Vec<Box<dyn Any>>, AclErro
     dataset.add(memory.as_slice().slice(16, 16)?)?;
     Ok(vec![
         Box::new(runtime),
+        Box::new(watch),
         Box::new(device),
         Box::new(context),
         Box::new(primary),
@@ -65,6 +73,7 @@ pub(crate) fn one_of_each(runtime: Runtime) -> Result<Vec<Box<dyn Any>>, AclErro
 pub(crate) fn use_everything(runtime: &Runtime) -> Result<(), AclError> {
     assert_eq!((runtime.device_count()?, runtime.version()?), (2, (1, 17, 3)));
     assert!(!runtime.runs_on_device()?);
+    let _watch = runtime.watch(Arc::new(Idle))?;
     let device = runtime.device(0)?;
     use_streams(&device)?;
     use_memory(&device)?;
