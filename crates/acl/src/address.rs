@@ -34,8 +34,8 @@ pub struct AddressInfo {
     pub page_size: u32,
 }
 
-/// The allocation in which an address lies, as the driver keeps it: rounded to pages, so that it may hold small allocations
-/// of others too.
+/// A range of device memory, as the driver keeps it: rounded to pages, so that an allocation's may hold small allocations of
+/// others too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddressRange {
     /// The first address.

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::api::{Api, ContextKind, Handle};
 use crate::context::{self, Context, ContextId};
 use crate::runtime::RuntimeInner;
-use crate::{AclError, ModuleMemory, Runtime};
+use crate::{AclError, AddressRange, ModuleMemory, Runtime};
 
 /// A device that is set for this process. The last clone, context, stream or piece of memory to go resets it; ACL counts
 /// sets and resets, so other owners of the device are not disturbed.
@@ -103,6 +103,17 @@ impl Device {
     pub fn memory_by_module(&self) -> Result<Vec<ModuleMemory>, AclError> {
         let usage = Context::primary(&self.inner).inner.bind()?.memory_usage(self.inner.number)?;
         Ok(usage.iter().map(ModuleMemory::from_raw).collect())
+    }
+
+    /// Ranges of its memory with errors that the hardware cannot correct, after a call has failed with a kind of
+    /// [`DeviceLost`](crate::ErrorKind::DeviceLost). A pool must not give out again what lies in them. Only on A2, A3 and 950.
+    ///
+    /// # Errors
+    ///
+    /// [`AclError::Unsupported`] or of that kind, or ACL's own.
+    pub fn damaged_memory(&self) -> Result<Vec<AddressRange>, AclError> {
+        let ranges = Context::primary(&self.inner).inner.bind()?.damaged_memory(self.inner.number)?;
+        Ok(ranges.into_iter().map(|(base, size)| AddressRange { base, size }).collect())
     }
 
     /// Resets the device whatever the count: stops its work and frees all that this process has on it. What was made before

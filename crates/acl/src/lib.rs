@@ -94,3 +94,14 @@ pub use stream::{Stream, StreamFlags, ValueComparison};
 pub use stream_allocator::{AllocatorOfStream, StreamAllocator};
 pub use virtual_memory::{Mapping, PageKind, PhysicalMemory, Reservation, granularity};
 pub use watch::{StreamKey, Watch, Watcher};
+
+/// Compiles only while every type may be sent to and shared with other threads.
+#[cfg(test)]
+const fn is_for_all_threads<T: Send + Sync>() {}
+
+#[cfg(test)]
+const _: () = {
+    is_for_all_threads::<(Runtime, Device, Context, Watch, Stream, Event, EventCache, CachedEvent)>();
+    is_for_all_threads::<(DeviceMemory, PinnedMemory, HostRegistration, DeviceSlice<'_>, MemoryPool)>();
+    is_for_all_threads::<(Reservation, PhysicalMemory, Mapping, Model, Dataset, AclError, Refused<Stream>)>();
+};

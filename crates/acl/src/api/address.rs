@@ -2,7 +2,7 @@
 
 use std::ptr::{self, NonNull};
 
-use acl_sys::{aclrtMemUsageInfo, aclrtPtrAttributes};
+use acl_sys::{MAX_MEM_UCE_INFO_ARRAY_SIZE, aclrtMemUceInfo, aclrtMemUsageInfo, aclrtPtrAttributes};
 
 use super::{device_address, device_pointer};
 use crate::AclError;
@@ -10,6 +10,9 @@ use crate::context::Bound;
 
 /// The most modules that are asked for.
 const MODULES: usize = 128;
+
+/// The most ranges that ACL records; it refuses to answer where there is less room.
+const DAMAGED: usize = MAX_MEM_UCE_INFO_ARRAY_SIZE;
 
 impl Bound<'_> {
     /// ACL looks the number up; it follows no address.
@@ -50,5 +53,19 @@ impl Bound<'_> {
         // ACL answers how many there are, which can be more than fit.
         usage.truncate(found);
         Ok(usage)
+    }
+
+    /// Addresses and lengths of memory with errors that cannot be corrected.
+    pub(crate) fn damaged_memory(&self, device: i32) -> Result<Vec<(u64, usize)>, AclError> {
+        let mut ranges = vec![aclrtMemUceInfo::default(); DAMAGED];
+        let mut found = 0;
+        let api = self.api();
+        let function = api.table().aclrtGetMemUceInfo();
+        // SAFETY: room for as many as are asked for, and a local (A1, A4, A5).
+        api.call("aclrtGetMemUceInfo", function, |get| unsafe {
+            get(device, ranges.as_mut_ptr(), DAMAGED, &raw mut found)
+        })?;
+        let of_range = |range: &aclrtMemUceInfo| Some((device_address(NonNull::new(range.addr)?), range.len));
+        Ok(ranges.iter().take(found).filter_map(of_range).collect())
     }
 }

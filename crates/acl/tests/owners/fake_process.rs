@@ -168,6 +168,17 @@ fakes! {
             give(found, state.modules_found.max(2));
             Ok(())
         };
+    fn aclrtGetMemUceInfo(_device: i32, out: *mut aclrtMemUceInfo, room: usize, found: *mut usize)
+        |mut state, _, out, room, found| {
+            state.current()?;
+            let damaged = state.live.iter().filter(|(_, live)| live.kind == "device memory").take(room);
+            for (index, (address, _)) in damaged.clone().enumerate() {
+                let range = aclrtMemUceInfo { addr: pointer(*address), len: 32, ..aclrtMemUceInfo::default() };
+                give_at(out, index, range);
+            }
+            give(found, damaged.count());
+            Ok(())
+        };
     fn aclrtPointerGetAttributes(address: *const c_void, out: *mut aclrtPtrAttributes) |mut state, address, out| {
         let device = state.current_device()? - primary(0);
         if address.is_null() {

@@ -160,6 +160,7 @@ fn use_memory(device: &Device) -> Result<(), AclError> {
     assert_eq!(second.address_range(counted.address() + 63)?.base, counted.address());
     counted.free_after_device().map_err(|refused| refused.error)?;
     assert_eq!(device.memory_by_module()?.len(), 2);
+    assert!(device.damaged_memory()?.len() >= 2, "and what could not be freed, where a call fails");
     assert_eq!(first.memory_info(MemoryKind::HBM)?.free, 10);
 
     let mapped = register(&second, 1 << 30, 4096, HostUse::Mapped)?;

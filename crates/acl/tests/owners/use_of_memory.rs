@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use acl::{
-    AclError, Context, DeviceMemory, ErrorKind, Event, EventFlags, MallocPolicy, MemoryPlace, Model,
-    PageKind, PhysicalMemory, PinnedMemory, Reservation, Stream, ValueComparison,
+    AclError, AddressRange, Context, DeviceMemory, ErrorKind, Event, EventFlags, MallocPolicy, MemoryPlace,
+    Model, PageKind, PhysicalMemory, PinnedMemory, Reservation, Stream, ValueComparison,
 };
 use serial_test::serial;
 
@@ -147,6 +147,17 @@ fn memory_is_booked_on_the_module_that_is_named_or_on_none() {
     // More modules than there is room for.
     change(|state| state.modules_found = 500);
     assert_eq!(context.device().memory_by_module().unwrap().len(), 128);
+}
+
+#[test]
+#[serial]
+fn damaged_memory_is_told_by_ranges() {
+    let context = context();
+    let device = context.device();
+    assert_eq!(device.damaged_memory().unwrap(), []);
+    // To the fake all memory is damaged in its first 32 bytes.
+    let memory = DeviceMemory::allocate(&context, 100, MallocPolicy::default()).unwrap();
+    assert_eq!(device.damaged_memory().unwrap(), [AddressRange { base: memory.address(), size: 32 }]);
 }
 
 #[test]
