@@ -77,6 +77,10 @@ fn a_guest_trusts_nothing_and_puts_back_what_was_current() {
     set_current_behind(primary(1));
     let info = as_guest(|| context.memory_info(MemoryKind::HBM)).unwrap();
     assert_eq!((info.free, current_here()), (10, Some(primary(1))), "of device 0, and 1 is current again");
+    // Nor is anything of the guest believed afterwards.
+    context.synchronize_device().unwrap();
+    assert_eq!(fake().synchronised, [primary(0); 2]);
+    set_current_behind(primary(1));
     // A guest within a guest, and one that makes devices and contexts.
     as_guest(|| {
         let made = one.create_context().unwrap();
