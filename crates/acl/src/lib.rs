@@ -23,7 +23,7 @@
 //!
 //! ```text
 //! Runtime > Device > Context > Stream, Event, DeviceMemory, PinnedMemory, MemoryPool, Model, Dataset
-//!                              Reservation + PhysicalMemory > Mapping
+//!         > Watch              HostRegistration, Reservation + PhysicalMemory > Mapping
 //! ```
 //!
 //! # Contract

@@ -252,14 +252,17 @@ fn child_with_threads() {
     let runtime = Runtime::start().unwrap();
     let devices = [0, 1].map(|number| runtime.device(number).unwrap());
     let before = devices.each_ref().map(|device| free(&device.primary_context()));
+    let caches =
+        devices.each_ref().map(|device| EventCache::new(&device.primary_context(), EventFlags::PROGRESS));
     thread::scope(|scope| {
         for number in 0..4_u8 {
+            // Two threads of one device share its cache, and its events.
+            let events = &caches[usize::from(number) % 2];
             let device = &devices[usize::from(number) % 2];
             let guest_of = &devices[usize::from(number + 1) % 2];
             scope.spawn(move || {
                 let context = device.create_context().unwrap();
                 let stream = Stream::new(&context).unwrap();
-                let events = EventCache::new(&context, EventFlags::PROGRESS);
                 let other = guest_of.primary_context();
                 for round in 0..50 {
                     let memory = DeviceMemory::allocate(&context, 4096, MallocPolicy::HUGE_FIRST).unwrap();
@@ -278,6 +281,7 @@ fn child_with_threads() {
             });
         }
     });
+    assert!(caches.iter().all(|cache| (1..=2).contains(&cache.idle())));
     assert_eq!(devices.each_ref().map(|device| free(&device.primary_context())), before);
     no_release_failed(&runtime);
 }
