@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use mempool_core::{Bytes, Device, DeviceAddress, DeviceError, DeviceProperties, MemoryInfo};
+use mempool_core::{Bytes, DeviceError};
 use parking_lot::Mutex;
 
 use crate::call_kind::{CallKind, PerKind};
+use crate::forward::forward_device;
 
 /// A wrapper that counts calls, their failures and their bytes, and passes everything on.
 ///
@@ -65,7 +66,7 @@ impl CallCounts {
     }
 
     /// Bytes named in all calls of `kind`, the failed ones among them: at most [`Bytes::MAX`], and 0 for
-    /// [`CallKind::MemoryInfo`].
+    /// kinds that name none.
     pub fn asked(&self, kind: CallKind) -> Bytes {
         self.kinds.get(kind).asked
     }
@@ -118,12 +119,13 @@ impl<D: ?Sized> CallCounting<D> {
         *self.counts.lock()
     }
 
-    fn count<T>(
+    fn around<T>(
         &self,
         kind: CallKind,
         bytes: Bytes,
-        result: Result<T, DeviceError>,
+        call: impl FnOnce() -> Result<T, DeviceError>,
     ) -> Result<T, DeviceError> {
+        let result = call();
         let mut counts = self.counts.lock();
         let counts = counts.kinds.get_mut(kind);
         counts.calls = counts.calls.saturating_add(1);
@@ -136,32 +138,19 @@ impl<D: ?Sized> CallCounting<D> {
     }
 }
 
-impl<D: Device + ?Sized> Device for CallCounting<D> {
-    fn properties(&self) -> DeviceProperties {
-        self.inner.properties()
-    }
-
-    fn memory_info(&self) -> Result<MemoryInfo, DeviceError> {
-        self.count(CallKind::MemoryInfo, Bytes::ZERO, self.inner.memory_info())
-    }
-
-    fn allocate_arena(&self, size: Bytes) -> Result<DeviceAddress, DeviceError> {
-        self.count(CallKind::AllocateArena, size, self.inner.allocate_arena(size))
-    }
-
-    fn free_arena(&self, base: DeviceAddress, size: Bytes) -> Result<(), DeviceError> {
-        self.count(CallKind::FreeArena, size, self.inner.free_arena(base, size))
-    }
-}
+forward_device!(CallCounting);
 
 #[cfg(test)]
 mod tests {
     use std::thread;
 
     use host_device::HostDeviceConfig;
+    use mempool_core::{Device, DeviceAddress};
 
     use super::*;
     use crate::host_backend::HostBackend;
+
+    const ARENA_CALLS: [CallKind; 3] = [CallKind::AllocateArena, CallKind::FreeArena, CallKind::MemoryInfo];
 
     fn device() -> CallCounting<HostBackend> {
         CallCounting::new(HostBackend::open(HostDeviceConfig::new(64 << 20)).unwrap())
@@ -176,9 +165,26 @@ mod tests {
         device.properties();
         assert_eq!(device.memory_info().unwrap().free, Bytes::mib(62));
         let counts = device.counts();
-        assert_eq!(CallKind::ALL.map(|kind| counts.calls(kind)), [2, 1, 1]);
+        assert_eq!(ARENA_CALLS.map(|kind| counts.calls(kind)), [2, 1, 1]);
         assert_eq!(counts.total_calls(), 4);
         assert_eq!((counts.allocated(), counts.freed()), (Bytes::mib(6), Bytes::mib(4)));
+    }
+
+    #[test]
+    fn calls_of_the_facets_are_counted_too() {
+        let device = device();
+        assert!(device.stream_order().is_none(), "there is no engine below");
+        let virtual_memory = device.virtual_memory().unwrap();
+        let granule = virtual_memory.granule();
+        let memory = virtual_memory.create_physical(granule).unwrap();
+        virtual_memory.release_physical(memory).unwrap();
+        assert!(virtual_memory.release_physical(memory).is_err());
+        let counts = device.counts();
+        assert_eq!(counts.calls(CallKind::CreatePhysical), 1);
+        assert_eq!(counts.asked(CallKind::CreatePhysical), granule);
+        let released = CallKind::ReleasePhysical;
+        assert_eq!((counts.calls(released), counts.failures(released)), (2, 1));
+        assert_eq!(counts.total_calls(), 3);
     }
 
     #[test]
@@ -187,8 +193,8 @@ mod tests {
         assert!(device.allocate_arena(Bytes::mib(128)).is_err());
         assert!(device.free_arena(DeviceAddress::new(0), Bytes::mib(2)).is_err());
         let counts = device.counts();
-        assert_eq!(CallKind::ALL.map(|kind| counts.calls(kind)), [1, 1, 0]);
-        assert_eq!(CallKind::ALL.map(|kind| counts.failures(kind)), [1, 1, 0]);
+        assert_eq!(ARENA_CALLS.map(|kind| counts.calls(kind)), [1, 1, 0]);
+        assert_eq!(ARENA_CALLS.map(|kind| counts.failures(kind)), [1, 1, 0]);
         assert_eq!(counts.asked(CallKind::AllocateArena), Bytes::mib(128));
         assert_eq!((counts.allocated(), counts.freed()), (Bytes::ZERO, Bytes::ZERO));
     }
@@ -230,7 +236,7 @@ mod tests {
             }
         });
         let counts = device.counts();
-        assert_eq!(CallKind::ALL.map(|kind| counts.calls(kind)), [400, 400, 0]);
+        assert_eq!(ARENA_CALLS.map(|kind| counts.calls(kind)), [400, 400, 0]);
         assert_eq!((counts.allocated(), counts.freed()), (Bytes::mib(800), Bytes::mib(800)));
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A kind of call on a [`mempool_core::Device`]. `properties` is none: it reaches no driver.
+/// A kind of call on a [`mempool_core::Device`]. `properties` and `granule` are none: they reach no driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum CallKind {
@@ -12,11 +12,48 @@ pub enum CallKind {
     FreeArena,
     /// [`mempool_core::Device::memory_info`]
     MemoryInfo,
+    /// [`mempool_core::StreamOrder::record_event`]
+    RecordEvent,
+    /// [`mempool_core::StreamOrder::is_complete`]
+    IsComplete,
+    /// [`mempool_core::StreamOrder::synchronize_event`]
+    SynchronizeEvent,
+    /// [`mempool_core::StreamOrder::wait_event`]
+    WaitEvent,
+    /// [`mempool_core::StreamOrder::release_event`]
+    ReleaseEvent,
+    /// [`mempool_core::VirtualMemory::reserve`]
+    Reserve,
+    /// [`mempool_core::VirtualMemory::free_reservation`]
+    FreeReservation,
+    /// [`mempool_core::VirtualMemory::create_physical`]
+    CreatePhysical,
+    /// [`mempool_core::VirtualMemory::release_physical`]
+    ReleasePhysical,
+    /// [`mempool_core::VirtualMemory::map`]
+    Map,
+    /// [`mempool_core::VirtualMemory::unmap`]
+    Unmap,
 }
 
 impl CallKind {
     /// Every kind, in the order of declaration.
-    pub const ALL: [Self; 3] = [Self::AllocateArena, Self::FreeArena, Self::MemoryInfo];
+    pub const ALL: [Self; 14] = [
+        Self::AllocateArena,
+        Self::FreeArena,
+        Self::MemoryInfo,
+        Self::RecordEvent,
+        Self::IsComplete,
+        Self::SynchronizeEvent,
+        Self::WaitEvent,
+        Self::ReleaseEvent,
+        Self::Reserve,
+        Self::FreeReservation,
+        Self::CreatePhysical,
+        Self::ReleasePhysical,
+        Self::Map,
+        Self::Unmap,
+    ];
 
     /// Name of the method.
     pub const fn name(self) -> &'static str {
@@ -24,6 +61,17 @@ impl CallKind {
             Self::AllocateArena => "allocate_arena",
             Self::FreeArena => "free_arena",
             Self::MemoryInfo => "memory_info",
+            Self::RecordEvent => "record_event",
+            Self::IsComplete => "is_complete",
+            Self::SynchronizeEvent => "synchronize_event",
+            Self::WaitEvent => "wait_event",
+            Self::ReleaseEvent => "release_event",
+            Self::Reserve => "reserve",
+            Self::FreeReservation => "free_reservation",
+            Self::CreatePhysical => "create_physical",
+            Self::ReleasePhysical => "release_physical",
+            Self::Map => "map",
+            Self::Unmap => "unmap",
         }
     }
 }
@@ -62,7 +110,8 @@ mod tests {
         for (index, kind) in CallKind::ALL.into_iter().enumerate() {
             *values.get_mut(kind) = index + 1;
         }
-        assert_eq!(values, PerKind([1, 2, 3]));
-        assert_eq!(CallKind::ALL.map(|kind| *values.get(kind)), [1, 2, 3]);
+        let expected: [usize; CallKind::ALL.len()] = std::array::from_fn(|index| index + 1);
+        assert_eq!(values, PerKind(expected));
+        assert_eq!(CallKind::ALL.map(|kind| *values.get(kind)), expected);
     }
 }

@@ -2,17 +2,21 @@
 
 use std::sync::Arc;
 
+use host_device::engine::Engine;
 use host_device::{HostDevice, HostDeviceConfig, HostDeviceError};
 use mempool_core::{
-    Alignment, Bytes, Device, DeviceAddress, DeviceError, DeviceProperties, MemoryInfo, TailPadding,
+    Alignment, Bytes, Device, DeviceAddress, DeviceError, DeviceProperties, MemoryInfo, StreamOrder,
+    TailPadding, VirtualMemory,
 };
 
-/// A [`Device`] whose arenas are ranges of a [`HostDevice`].
+/// A [`Device`] whose arenas are ranges of a [`HostDevice`], with its virtual memory and, where it is made with an engine,
+/// the engine's events.
 ///
 /// Cloning shares the device. All methods may be called from any thread.
 #[derive(Debug, Clone)]
 pub struct HostBackend {
     device: Arc<HostDevice>,
+    engine: Option<Arc<Engine>>,
     properties: DeviceProperties,
 }
 
@@ -20,7 +24,13 @@ impl HostBackend {
     /// The pool's view of `device`, which others may use beside the pool.
     pub fn new(device: Arc<HostDevice>) -> Self {
         let properties = properties_of(device.config());
-        Self { device, properties }
+        Self { device, engine: None, properties }
+    }
+
+    /// The pool's view of the device of `engine`, with the events of its streams.
+    pub fn with_engine(engine: Arc<Engine>) -> Self {
+        let device = Arc::clone(engine.device());
+        Self { engine: Some(engine), ..Self::new(device) }
     }
 
     /// Makes a device and the pool's view of it.
@@ -35,6 +45,11 @@ impl HostBackend {
     /// The device below, to set its foreign use or to reach its bytes.
     pub fn host_device(&self) -> &Arc<HostDevice> {
         &self.device
+    }
+
+    /// The engine, if it was made with one.
+    pub fn engine(&self) -> Option<&Arc<Engine>> {
+        self.engine.as_ref()
     }
 }
 
@@ -55,6 +70,14 @@ impl Device for HostBackend {
     fn free_arena(&self, base: DeviceAddress, size: Bytes) -> Result<(), DeviceError> {
         self.device.free(base.get(), size.get()).map_err(device_error)
     }
+
+    fn stream_order(&self) -> Option<&dyn StreamOrder> {
+        self.engine.is_some().then_some(self)
+    }
+
+    fn virtual_memory(&self) -> Option<&dyn VirtualMemory> {
+        Some(self)
+    }
 }
 
 fn properties_of(config: &HostDeviceConfig) -> DeviceProperties {
@@ -73,7 +96,7 @@ fn alignment(bytes: u64) -> Alignment {
 }
 
 /// Only a shortage has a name among the core's errors; the core does not make the mistakes that the others are about.
-fn device_error(error: HostDeviceError) -> DeviceError {
+pub(crate) fn device_error(error: HostDeviceError) -> DeviceError {
     match error {
         HostDeviceError::OutOfMemory { requested, .. } => {
             DeviceError::OutOfMemory { requested: Bytes::new(requested) }

@@ -39,8 +39,11 @@
 mod call_counting;
 mod call_kind;
 mod fault_injection;
+mod forward;
 mod host_backend;
 mod latency;
+mod stream_order;
+mod virtual_memory;
 
 pub use call_counting::{CallCounting, CallCounts};
 pub use call_kind::CallKind;
@@ -48,6 +51,7 @@ pub use fault_injection::{Fault, FaultInjection, InjectedFault};
 pub use host_backend::HostBackend;
 pub use host_device::{FillCheckError, HostDevice, HostDeviceConfig, HostDeviceError};
 pub use latency::{Delays, Latency};
+pub use stream_order::device_stream;
 
 /// The examples of the workspace's README run as tests, here because they need this crate.
 #[cfg(doctest)]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::device::{Device, DeviceError, DeviceProperties, MemoryInfo};
+use crate::device::{Device, DeviceError, DeviceProperties, MemoryInfo, StreamOrder, VirtualMemory};
 use crate::units::{Bytes, DeviceAddress};
 
 /// A [`Device`] that keeps books of a capacity and hands out addresses with nothing behind them: to plan, to replay a recording of
@@ -84,6 +84,14 @@ impl Device for AddressDevice {
         }
         live.remove(&base.get());
         Ok(())
+    }
+
+    fn stream_order(&self) -> Option<&dyn StreamOrder> {
+        None
+    }
+
+    fn virtual_memory(&self) -> Option<&dyn VirtualMemory> {
+        None
     }
 }
 

@@ -52,7 +52,10 @@ pub use address_device::AddressDevice;
 pub use config::{
     ConfigError, DEFAULT_ARENA_SIZE, FitPolicy, ParseFitPolicyError, PoolConfig, PoolConfigBuilder,
 };
-pub use device::{Device, DeviceError, DeviceProperties, MemoryInfo, TailPadding};
+pub use device::{
+    Device, DeviceError, DeviceEvent, DeviceProperties, DeviceStream, MemoryInfo, PhysicalMemory,
+    StreamOrder, TailPadding, VirtualMemory,
+};
 pub use error::{AllocError, CreateError, FreeError, OutOfMemory, Shortage, TrimError};
 pub use event::{Event, EventKind, PoolId, Recorder};
 pub use handle::{Allocation, RawAllocation};

@@ -10,7 +10,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mempool_core::{Bytes, Device, DeviceAddress, DeviceError, DeviceProperties, MemoryInfo};
+use mempool_core::{
+    Bytes, Device, DeviceAddress, DeviceError, DeviceProperties, MemoryInfo, StreamOrder, VirtualMemory,
+};
 use parking_lot::Mutex;
 
 use crate::violation::{Violation, ensure};
@@ -202,6 +204,14 @@ impl Device for WatchedDevice {
             books.live.insert(base.get(), size);
         }
         answer
+    }
+
+    fn stream_order(&self) -> Option<&dyn StreamOrder> {
+        None
+    }
+
+    fn virtual_memory(&self) -> Option<&dyn VirtualMemory> {
+        None
     }
 }
 

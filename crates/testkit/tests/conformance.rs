@@ -7,7 +7,7 @@ mod conformance {
     use backend_host::{CallCounting, FaultInjection, HostBackend, HostDeviceConfig, Latency};
     use mempool_core::{
         AddressDevice, Alignment, Bytes, Device, DeviceAddress, DeviceError, DeviceProperties, MemoryInfo,
-        TailPadding,
+        StreamOrder, TailPadding, VirtualMemory,
     };
     use testkit::conformance::run_conformance;
 
@@ -106,6 +106,14 @@ mod conformance {
 
         fn free_arena(&self, base: DeviceAddress, size: Bytes) -> Result<(), DeviceError> {
             self.0.free_arena(base, size)
+        }
+
+        fn stream_order(&self) -> Option<&dyn StreamOrder> {
+            None
+        }
+
+        fn virtual_memory(&self) -> Option<&dyn VirtualMemory> {
+            None
         }
     }
 

@@ -13,7 +13,8 @@ mod device_calls {
 
     use mempool_core::{
         AddressDevice, Alignment, AllocError, Bytes, Device, DeviceAddress, DeviceError, DeviceProperties,
-        Event, EventKind, MemoryInfo, Pool, PoolConfig, PoolConfigBuilder, Recorder,
+        Event, EventKind, MemoryInfo, Pool, PoolConfig, PoolConfigBuilder, Recorder, StreamOrder,
+        VirtualMemory,
     };
     use parking_lot::Mutex;
     use testkit::event_log::EventLog;
@@ -379,6 +380,14 @@ mod device_calls {
             assert!(base.get() < 1 << 48, "the device breaks down over its own address");
             Ok(())
         }
+
+        fn stream_order(&self) -> Option<&dyn StreamOrder> {
+            None
+        }
+
+        fn virtual_memory(&self) -> Option<&dyn VirtualMemory> {
+            None
+        }
     }
 
     #[test]
@@ -413,6 +422,14 @@ mod device_calls {
             fn free_arena(&self, base: DeviceAddress, size: Bytes) -> Result<(), DeviceError> {
                 assert_eq!(self.0.lock().pop(), Some((base, size)));
                 Ok(())
+            }
+
+            fn stream_order(&self) -> Option<&dyn StreamOrder> {
+                None
+            }
+
+            fn virtual_memory(&self) -> Option<&dyn VirtualMemory> {
+                None
             }
         }
 

@@ -7,6 +7,7 @@ use std::thread::{self, JoinHandle};
 
 use mempool_core::{
     AddressDevice, Bytes, Device, DeviceAddress, DeviceError, DeviceProperties, MemoryInfo, Pool,
+    StreamOrder, VirtualMemory,
 };
 use parking_lot::Mutex;
 
@@ -59,6 +60,14 @@ impl Device for HookedDevice {
         let answer = self.inner.free_arena(base, size);
         (self.hook)(Moment::AfterFree);
         answer
+    }
+
+    fn stream_order(&self) -> Option<&dyn StreamOrder> {
+        None
+    }
+
+    fn virtual_memory(&self) -> Option<&dyn VirtualMemory> {
+        None
     }
 }
 

@@ -10,7 +10,13 @@
 //! * Every arena is given back once, with the base and the size with which it was obtained.
 //! * Sizes that the core asks for are multiples of [`DeviceProperties::arena_granularity`].
 
+mod stream_order;
+mod virtual_memory;
+
 use std::fmt;
+
+pub use stream_order::{DeviceEvent, DeviceStream, StreamOrder};
+pub use virtual_memory::{PhysicalMemory, VirtualMemory};
 
 use crate::units::{Alignment, Bytes, DeviceAddress};
 
@@ -43,6 +49,12 @@ pub trait Device: Send + Sync + fmt::Debug {
     ///
     /// Whatever the driver reports; the range then still belongs to the caller.
     fn free_arena(&self, base: DeviceAddress, size: Bytes) -> Result<(), DeviceError>;
+
+    /// The streams' events; `None` where all work is done when the call that asked for it returns. Always the same answer.
+    fn stream_order(&self) -> Option<&dyn StreamOrder>;
+
+    /// Virtual memory; `None` where arenas come whole only. Always the same answer.
+    fn virtual_memory(&self) -> Option<&dyn VirtualMemory>;
 }
 
 /// Facts about a device that do not change while it is open.
