@@ -204,7 +204,7 @@ mod tests {
         let first = words(lines[3]);
         assert_eq!(
             first[..9],
-            ["resnet50", "best-fit", "5,344", "188", "MiB", "1.00", "GiB", "5.446", "215"],
+            ["resnet50", "best-fit", "5,344", "188", "MiB", "1.00", "GiB", "5.446", "211"],
             "{text}"
         );
         assert_eq!(first[first.len() - 3..], ["-", "-", "-"], "not timed: {text}");
@@ -232,7 +232,7 @@ mod tests {
         let text = paragraph(&row);
         assert!(text.starts_with("resnet50 best-fit: 5,344 events, 0 failed, fragmentation 0."), "{text}");
         assert!(
-            text.contains("peak live 188 MiB, reserved 1.00 GiB (5.446), address space 215 MiB (1.141)"),
+            text.contains("peak live 188 MiB, reserved 1.00 GiB (5.446), address space 211 MiB (1.121)"),
             "{text}"
         );
         assert!(text.contains("\n  pool per stream 222 MiB (1.181)\n"), "{text}");

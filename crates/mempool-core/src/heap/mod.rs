@@ -5,6 +5,7 @@
 
 mod free_runs;
 pub(crate) mod geometry;
+mod magazine;
 mod page_heap;
 mod page_map;
 mod slabs;
@@ -198,8 +199,7 @@ impl Heap {
         Ok(())
     }
 
-    /// Takes the arena that holds `address` out, if it is one free run, and says whether it did. Wholly free slabs stand in the
-    /// way: call [`Heap::release_cached`] first.
+    /// Takes the arena that holds `address` out, if nothing in it is live, and says whether it did.
     ///
     /// # Complexity
     ///
@@ -213,24 +213,6 @@ impl Heap {
         self.map.remove(&range);
         self.arena_pages -= u64::from(range.pages);
         true
-    }
-
-    /// Whether nothing in the arena that holds `address` is live. O(spans of the arena).
-    pub fn arena_is_idle(&self, address: DeviceAddress) -> bool {
-        self.range_near(address).is_some_and(|range| {
-            self.spans(range).all(|(_, tag, _)| match tag {
-                Tag::Free(_) => true,
-                Tag::Slab(number) => self.slabs.get(number).is_wholly_free(),
-                Tag::Live(_) | Tag::Inner => false,
-            })
-        })
-    }
-
-    /// Gives the pages of wholly free slabs back to the free runs.
-    pub fn release_cached(&mut self) {
-        for slab in self.slabs.release_wholly_free() {
-            self.give_back_slab(slab);
-        }
     }
 
     /// Allocates `bytes` at a multiple of `alignment`; `None` when no free block serves it, or `bytes` is 0.
@@ -287,8 +269,9 @@ impl Heap {
     #[inline(never)]
     fn allocate_from_new_slab(&mut self, class: usize, slack: u16) -> Option<u64> {
         let pages = CLASSES[class].slab_pages;
+        let number = self.slabs.next_number()?;
         let run = self.pages.take(pages)?;
-        self.pages.mark_slab(run, pages, self.slabs.next_number());
+        self.pages.mark_slab(run, pages, number);
         self.slabs.add(class, self.map.address_of(run));
         self.slabs.take(class, slack)
     }

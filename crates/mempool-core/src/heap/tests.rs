@@ -75,10 +75,8 @@ fn check_against_shadow(policy: FitPolicy, seed: u64, steps: u64) {
     for &start in live.keys() {
         heap.free(DeviceAddress::new(start)).unwrap();
     }
-    heap.release_cached();
     heap.validate().unwrap();
     for base in bases {
-        assert!(heap.arena_is_idle(DeviceAddress::new(base)));
         assert!(
             heap.remove_arena_if_empty(DeviceAddress::new(base)),
             "all blocks are free, so the arena is one run"

@@ -95,12 +95,12 @@ impl Inner {
         self.config.max_size().unwrap_or(MAX_POOL_SIZE).min(MAX_POOL_SIZE)
     }
 
-    /// The ladder when nothing free serves: use the pages of wholly free slabs too; else grow; else give empty arenas back and grow then; else fail.
+    /// The ladder when nothing free serves: grow; else give empty arenas back and grow then; else fail.
     #[cold]
     fn allocate_by_growth(&self, request: &Request) -> Result<Served, AllocError> {
         let span = tracing::debug_span!("allocate_by_growth", pool = %self.name, requested = request.requested.get());
         let _entered = span.enter();
-        let _turn = match self.take_turn(|state| take_all(state, request)) {
+        let _turn = match self.take_turn(|state| take(state, request)) {
             Ok(turn) => turn,
             Err(served) => return Ok(served),
         };
@@ -140,7 +140,7 @@ impl Inner {
             size = self.next_smaller(size, request.arena_bytes);
         }
         // Somebody may have freed memory while the device was asked.
-        take_all(&mut self.state.lock(), request).ok_or(refusal)
+        take(&mut self.state.lock(), request).ok_or(refusal)
     }
 
     /// Half of a size, but not less than what is needed.
@@ -294,12 +294,4 @@ fn take(state: &mut State, request: &Request) -> Option<Served> {
         RawAllocation { address: block.address, requested: request.requested, bytes: block.bytes },
         sequence,
     ))
-}
-
-/// Serves a request from what is free, with the pages of wholly free slabs if need be.
-fn take_all(state: &mut State, request: &Request) -> Option<Served> {
-    take(state, request).or_else(|| {
-        state.heap.release_cached();
-        take(state, request)
-    })
 }

@@ -80,7 +80,6 @@ impl State {
     /// Takes the first arena behind `after` in which nothing is live out of the heap. It stays reserved until the device has it
     /// back.
     pub(super) fn take_idle_arena(&mut self, after: Option<DeviceAddress>) -> Option<Arena> {
-        self.heap.release_cached();
         let first = self.arenas.partition_point(|arena| Some(arena.base) <= after);
         let heap = &mut self.heap;
         let index = self.arenas[first..].iter().position(|arena| heap.remove_arena_if_empty(arena.base))?;

@@ -8,8 +8,11 @@ use crate::peers::{BTreeBestFit, OffsetByHandle};
 use crate::timing::median;
 use crate::trace::{LogUniform, Trace};
 
-/// Live blocks and the goal for them.
-const GOALS: [(u32, f64); 3] = [(2_000, 1.085), (10_000, 1.06), (100_000, 1.03)];
+/// Live blocks.
+const LIVE: [u32; 3] = [2_000, 10_000, 100_000];
+/// To need no more than a search for the exact best fit on the same traces. What a trace needs differs by more than
+/// policies do, so a figure without a peer beside it says little.
+const BEST_FIT_RATIO: f64 = 1.0;
 /// Steps of a run, at least. Longer runs move the medians by less than the seeds do.
 const MIN_STEPS: usize = 400_000;
 /// Steps for each live block, at least: the offset allocator has not settled before.
@@ -22,7 +25,7 @@ pub(crate) fn footprint(depth: Depth) -> Measured {
         Depth::Full => 1..=15,
     };
     let mut figures = Vec::new();
-    for (live, goal) in GOALS {
+    for live in LIVE {
         let (mut ours, mut offset, mut btree) = (vec![], vec![], vec![]);
         for seed in seeds.clone() {
             let steps = MIN_STEPS.max(MIN_TURNS * live as usize);
@@ -38,10 +41,10 @@ pub(crate) fn footprint(depth: Depth) -> Measured {
         let ours = median(ours);
         figures.push(
             Figure::new("P8", &name, ours)
-                .against("offset-allocator", median(offset))
-                .with_goal(Goal::Ours(goal)),
+                .against("B-tree best fit", median(btree))
+                .with_goal(Goal::Ratio(BEST_FIT_RATIO)),
         );
-        figures.push(Figure::new("P8", &name, ours).against("B-tree best fit", median(btree)));
+        figures.push(Figure::new("P8", &name, ours).against("offset-allocator", median(offset)));
     }
     Ok(figures)
 }
