@@ -59,6 +59,26 @@ impl FromStr for FitPolicy {
 /// Smallest arena that a pool asks for by itself, unless told otherwise.
 pub const DEFAULT_ARENA_SIZE: Bytes = Bytes::mib(32);
 
+/// How memory that was freed on one stream may reach another. All on by default.
+///
+/// The names are those of CANN's own stream-ordered pool (`ACL_RT_MEM_POOL_REUSE_...`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StreamReuse {
+    /// Where the caller has made the other stream wait, and has said so by [`Pool::note_wait`](crate::Pool::note_wait).
+    pub event_dependencies: bool,
+    /// Where the work before the free turns out to be done.
+    pub opportunistic: bool,
+    /// By making the other stream wait, on the device, when nothing else serves. Off, no allocation ever makes a stream wait: for
+    /// callers to whom latency is dearer than memory.
+    pub internal_dependencies: bool,
+}
+
+impl Default for StreamReuse {
+    fn default() -> Self {
+        Self { event_dependencies: true, opportunistic: true, internal_dependencies: true }
+    }
+}
+
 /// What a pool is told when it is built. Fields are private, so that a value of this type is always valid.
 ///
 /// ```
@@ -74,6 +94,7 @@ pub struct PoolConfig {
     max_size: Option<Bytes>,
     initial_size: Bytes,
     arena_size: Bytes,
+    stream_reuse: StreamReuse,
 }
 
 impl Default for PoolConfig {
@@ -84,6 +105,7 @@ impl Default for PoolConfig {
             max_size: None,
             initial_size: Bytes::ZERO,
             arena_size: DEFAULT_ARENA_SIZE,
+            stream_reuse: StreamReuse::default(),
         }
     }
 }
@@ -123,6 +145,11 @@ impl PoolConfig {
     /// so much. Default [`DEFAULT_ARENA_SIZE`].
     pub const fn arena_size(&self) -> Bytes {
         self.arena_size
+    }
+
+    /// How memory that was freed on one stream may reach another. Default: all ways.
+    pub const fn stream_reuse(&self) -> StreamReuse {
+        self.stream_reuse
     }
 }
 
@@ -167,6 +194,12 @@ impl PoolConfigBuilder {
     /// Sets [`PoolConfig::arena_size`].
     pub fn arena_size(mut self, bytes: Bytes) -> Self {
         self.config.arena_size = bytes;
+        self
+    }
+
+    /// Sets [`PoolConfig::stream_reuse`].
+    pub fn stream_reuse(mut self, reuse: StreamReuse) -> Self {
+        self.config.stream_reuse = reuse;
         self
     }
 

@@ -2,6 +2,7 @@
 
 use crate::device::{DeviceError, TailPadding};
 use crate::heap::AddArenaError;
+use crate::order::StreamId;
 use crate::units::{Alignment, Bytes, DeviceAddress};
 
 /// Why a block was not allocated. No block of the pool changed.
@@ -46,6 +47,9 @@ pub enum AllocError {
         /// What the device said.
         source: DeviceError,
     },
+    /// The stream of the request cannot be used.
+    #[error(transparent)]
+    Stream(#[from] StreamError),
     /// The device gave the pool an arena that it cannot use; it was given back.
     #[error("the device gave pool {pool:?} an arena that it cannot use")]
     UnusableArena {
@@ -107,6 +111,47 @@ pub enum Shortage {
     Fragmentation,
 }
 
+/// Why a stream could not be used. The pool is as it was.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StreamError {
+    /// The device has no streams.
+    #[error("device {device:?} has no streams; use the functions that name none")]
+    Unsupported {
+        /// Name of the device.
+        device: String,
+    },
+    /// The stream belongs to another pool.
+    #[error("{stream} belongs to another pool; add it to this one")]
+    WrongPool {
+        /// As given.
+        stream: StreamId,
+    },
+    /// The stream has ended.
+    #[error("{stream} has ended; add a stream and use that")]
+    Ended {
+        /// As given.
+        stream: StreamId,
+    },
+    /// The pool knows as many streams as it can.
+    #[error("the pool has {most} streams already; end some")]
+    TooMany {
+        /// Most streams at one time.
+        most: usize,
+    },
+    /// No live block starts at the address.
+    #[error(transparent)]
+    Block(#[from] FreeError),
+    /// The device failed.
+    #[error("the device failed over {stream}")]
+    Device {
+        /// As given.
+        stream: StreamId,
+        /// What the device said.
+        source: DeviceError,
+    },
+}
+
 /// Why a block was not freed. The pool is as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -124,6 +169,14 @@ pub enum FreeError {
         address: DeviceAddress,
         /// Name of the pool that has it.
         owner: String,
+    },
+    /// The free names a stream of another pool.
+    #[error("cannot free {address} on {stream}, which belongs to another pool; name a stream of this one")]
+    WrongStream {
+        /// The address as given.
+        address: DeviceAddress,
+        /// The stream as given.
+        stream: StreamId,
     },
     /// The address lies in an arena that this pool has given back to the device since.
     #[error(

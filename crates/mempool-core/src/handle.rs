@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::error::{FreeError, StreamError};
+use crate::order::StreamId;
 use crate::pool::Pool;
 use crate::units::{Bytes, DeviceAddress};
 
@@ -38,11 +40,17 @@ pub struct Allocation {
     /// `None` only after [`Allocation::into_raw`].
     pool: Option<Pool>,
     raw: RawAllocation,
+    /// The stream on which it is freed.
+    stream: Option<StreamId>,
 }
 
 impl Allocation {
     pub(crate) fn new(pool: Pool, raw: RawAllocation) -> Self {
-        Self { pool: Some(pool), raw }
+        Self { pool: Some(pool), raw, stream: None }
+    }
+
+    pub(crate) fn on_stream(pool: Pool, raw: RawAllocation, stream: StreamId) -> Self {
+        Self { pool: Some(pool), raw, stream: Some(stream) }
     }
 
     /// First byte.
@@ -60,6 +68,36 @@ impl Allocation {
         self.raw.bytes
     }
 
+    /// The stream on which the block will be freed: the one that it was allocated on.
+    pub const fn stream(&self) -> Option<StreamId> {
+        self.stream
+    }
+
+    /// Tells that the block is used on another stream too, as [`Pool::record_use`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Pool::record_use`].
+    pub fn record_use(&self, stream: StreamId) -> Result<(), StreamError> {
+        self.pool.as_ref().map_or(Ok(()), |pool| pool.record_use(self.raw.address, stream))
+    }
+
+    /// Frees the block on `stream` instead of the one that it was allocated on.
+    ///
+    /// # Errors
+    ///
+    /// [`FreeError::WrongStream`], with the block freed as by a drop.
+    pub fn free_on(mut self, stream: StreamId) -> Result<Bytes, FreeError> {
+        let Some(pool) = self.pool.take() else { return Ok(Bytes::ZERO) };
+        match pool.free_on(self.raw.address, stream) {
+            Err(error @ FreeError::WrongStream { .. }) => {
+                self.pool = Some(pool);
+                Err(error)
+            }
+            freed => freed,
+        }
+    }
+
     /// Gives up ownership: the block stays live until its address is given to [`Pool::free`].
     pub fn into_raw(mut self) -> RawAllocation {
         self.pool = None;
@@ -70,7 +108,10 @@ impl Allocation {
 impl Drop for Allocation {
     fn drop(&mut self) {
         if let Some(pool) = &self.pool
-            && let Err(error) = pool.free(self.raw.address)
+            && let Err(error) = match self.stream {
+                Some(stream) => pool.free_on(self.raw.address, stream),
+                None => pool.free(self.raw.address),
+            }
         {
             // Only possible when somebody freed the address by hand; that pool counts it as a refused free.
             tracing::error!(%error, "an allocation could not free its block");

@@ -20,6 +20,7 @@
 //! # Layers
 //!
 //! * [`heap`]: addresses cut into blocks; no device, lock or clock. Usable alone.
+//! * `order`: which work may still touch freed memory; streams, epochs, stamps.
 //! * [`Pool`]: a heap, a [`Device`] and a lock; grows and trims; typed errors; [`Recorder`].
 //! * [`PoolConfig`] and [`environment`]: what a pool can be told.
 //!
@@ -30,8 +31,8 @@
 //!
 //! # Limits
 //!
-//! One lock a pool. Every block may be reused as soon as it is freed: a caller with several streams must not free what a stream
-//! still uses. A pool holds at most 4 TiB, at addresses below 2^48.
+//! One lock a pool. A pool without streams reuses every block as soon as it is freed; [`Pool::add_stream`] and the functions that
+//! name a stream keep the order of device work. A pool holds at most 4 TiB, at addresses below 2^48.
 
 #![forbid(unsafe_code)]
 
@@ -43,6 +44,7 @@ mod error;
 mod event;
 mod handle;
 pub mod heap;
+mod order;
 mod pool;
 mod size_class;
 mod status;
@@ -51,14 +53,16 @@ mod units;
 pub use address_device::AddressDevice;
 pub use config::{
     ConfigError, DEFAULT_ARENA_SIZE, FitPolicy, ParseFitPolicyError, PoolConfig, PoolConfigBuilder,
+    StreamReuse,
 };
 pub use device::{
     Device, DeviceError, DeviceEvent, DeviceProperties, DeviceStream, MemoryInfo, PhysicalMemory,
     StreamOrder, TailPadding, VirtualMemory,
 };
-pub use error::{AllocError, CreateError, FreeError, OutOfMemory, Shortage, TrimError};
+pub use error::{AllocError, CreateError, FreeError, OutOfMemory, Shortage, StreamError, TrimError};
 pub use event::{Event, EventKind, PoolId, Recorder};
 pub use handle::{Allocation, RawAllocation};
+pub use order::{StreamId, StreamMark};
 pub use pool::{MAX_ALIGNMENT, MAX_POOL_SIZE, Pool};
 pub use status::{ArenaReport, BucketReport, Counters, PoolReport, PoolStatus};
 pub use units::{Alignment, AlignmentError, Bytes, DeviceAddress, ParseBytesError};

@@ -65,6 +65,10 @@ pub struct Counters {
     pub growths: u64,
     /// Arenas given back to the device.
     pub trims: u64,
+    /// Events recorded, each for many frees.
+    pub events: u64,
+    /// Waits of one stream for another that allocations put in.
+    pub waits: u64,
 }
 
 impl PoolStatus {
@@ -108,7 +112,7 @@ impl fmt::Display for PoolStatus {
             self.free, self.free_blocks, self.largest_free
         )?;
         writeln!(f, "cached    {:>12}  in slabs, for their size class only", self.cached)?;
-        let Counters { allocations, frees, failures, refused_frees, growths, trims } = self.counters;
+        let Counters { allocations, frees, failures, refused_frees, growths, trims, .. } = self.counters;
         write!(
             f,
             "counters  {allocations} allocations, {frees} frees, {failures} failures, {refused_frees} refused frees, \

@@ -27,7 +27,11 @@ const ROWS: &[Row] = &[
         uses: &["backend-host", "host-device", "mempool-trace", "mempool-core"],
         dev_uses: &[],
     },
-    Row { name: "testkit", uses: &["mempool-core", "mempool-trace"], dev_uses: &["backend-host"] },
+    Row {
+        name: "testkit",
+        uses: &["mempool-core", "mempool-trace"],
+        dev_uses: &["backend-host", "host-device"],
+    },
     Row { name: "xtask", uses: &[], dev_uses: &[] },
 ];
 

@@ -19,12 +19,15 @@
 //! * B1: a bit is set if and only if its bucket holds a run.
 //! * B2: a run is in the bucket of its exact length.
 //! * B3 (first fit): `fronts` and `group_low` say what the rings say.
+//! * B4: a run has stamps only if its number is below the length of `stamps`, which stays empty until memory is freed in the order of a
+//!   stream; numbers that may be used again have none.
 
 #![expect(clippy::cast_possible_truncation, reason = "bucket numbers are below 4096, run numbers below 2^28")]
 
 use std::collections::BTreeMap;
 
 use crate::config::FitPolicy;
+use crate::order::Stamps;
 
 const GROUP: usize = 64;
 const GROUPS: usize = 64;
@@ -54,6 +57,8 @@ pub(crate) struct FreeRuns {
     runs: Vec<FreeRun>,
     /// Run numbers that may be used again.
     spare: Vec<u32>,
+    /// Work that may still touch a run, by its number.
+    stamps: Vec<Stamps>,
     bits: [u64; GROUPS],
     /// Bit g says that `bits[g]` is not 0.
     groups: u64,
@@ -73,6 +78,7 @@ impl FreeRuns {
             policy,
             runs: (0..BUCKETS).map(closing).collect(),
             spare: Vec::new(),
+            stamps: Vec::new(),
             bits: [0; GROUPS],
             groups: 0,
             big: BTreeMap::new(),
@@ -116,6 +122,41 @@ impl FreeRuns {
     pub(crate) fn remove(&mut self, number: u32) {
         self.unlink(number);
         self.spare.push(number);
+        if let Some(stamps) = self.stamps.get_mut(number as usize) {
+            stamps.clear();
+        }
+    }
+
+    /// What may still touch a run.
+    #[inline]
+    pub(crate) fn stamps(&self, number: u32) -> Option<&Stamps> {
+        self.stamps.get(number as usize)
+    }
+
+    /// The same, to change it.
+    pub(crate) fn stamps_mut(&mut self, number: u32) -> &mut Stamps {
+        if self.stamps.len() <= number as usize {
+            self.stamps.resize_with(self.runs.len(), Stamps::default);
+        }
+        &mut self.stamps[number as usize]
+    }
+
+    /// Adds the stamps of one run to those of another.
+    #[inline]
+    pub(crate) fn move_stamps(&mut self, from: u32, to: u32) {
+        if let Some(stamps) = self.stamps.get_mut(from as usize)
+            && !stamps.is_empty()
+        {
+            let moved = std::mem::take(stamps);
+            self.stamps_mut(to).join(&moved);
+        }
+    }
+
+    /// The first run with stamps whose number is `from` or more.
+    pub(crate) fn next_stamped(&self, from: u32) -> Option<u32> {
+        let first = (from as usize).min(self.stamps.len());
+        let offset = self.stamps[first..].iter().position(|stamps| !stamps.is_empty())?;
+        Some((first + offset) as u32)
     }
 
     /// Gives a run other pages. It keeps its number.
@@ -296,6 +337,7 @@ impl FreeRuns {
     pub(crate) fn metadata_bytes(&self) -> usize {
         size_of::<Self>()
             + self.runs.capacity() * size_of::<FreeRun>()
+            + self.stamps.capacity() * size_of::<Stamps>()
             + (self.spare.capacity() + self.fronts.capacity()) * size_of::<u32>()
             + self.big.len() * size_of::<[u32; 3]>() * 2
     }

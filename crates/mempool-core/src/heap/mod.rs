@@ -5,7 +5,9 @@
 
 mod free_runs;
 pub(crate) mod geometry;
+mod held;
 mod magazine;
+mod ordered;
 mod page_heap;
 mod page_map;
 mod slabs;
@@ -15,12 +17,15 @@ mod validate;
 
 use crate::config::FitPolicy;
 use crate::error::FreeError;
+use crate::order::{Stamps, Streams};
 use crate::size_class::{CLASSES, SMALL_MAX_BYTES, aligned_class_of};
 use crate::units::{Alignment, Bytes, DeviceAddress};
 pub use validate::InvariantError;
 
 use geometry::{MAX_PAGES, PAGE_BYTES, PAGE_SHIFT, pages_for};
-use page_heap::{PageHeap, Tag};
+use held::HeldObjects;
+pub(crate) use ordered::{Order, OrderedBlock};
+use page_heap::{Joining, PageHeap, Tag};
 use page_map::{AddRangeError, PageMap, PageRange};
 use slabs::{NotLive, ReleasedSlab, Slabs};
 
@@ -152,6 +157,13 @@ pub struct Heap {
     map: PageMap,
     pages: PageHeap,
     slabs: Slabs,
+    /// Small objects that only some streams may use yet.
+    held: HeldObjects,
+    pub(crate) streams: Streams,
+    /// Which free runs are joined where there are streams.
+    joining: Joining,
+    /// Where the next pass over the stamped runs goes on.
+    rejoin_from: u32,
     arena_pages: u64,
     live_bytes: u64,
     slack_bytes: u64,
@@ -165,6 +177,10 @@ impl Heap {
             map: PageMap::new(),
             pages: PageHeap::new(policy),
             slabs: Slabs::new(),
+            held: HeldObjects::default(),
+            streams: Streams::default(),
+            joining: Joining::SameStreams,
+            rejoin_from: 0,
             arena_pages: 0,
             live_bytes: 0,
             slack_bytes: 0,
@@ -199,14 +215,14 @@ impl Heap {
         Ok(())
     }
 
-    /// Takes the arena that holds `address` out, if nothing in it is live, and says whether it did.
+    /// Takes the arena that holds `address` out, if nothing in it is live and no stream may touch it any more, and says whether it did.
     ///
     /// # Complexity
     ///
     /// O(pages of the arena).
     pub fn remove_arena_if_empty(&mut self, address: DeviceAddress) -> bool {
         let Some(range) = self.range_near(address) else { return false };
-        if !self.pages.is_range_free(range.first_page, range.pages) {
+        if !self.pages.is_range_free(range.first_page, range.pages, &self.streams) {
             return false;
         }
         self.pages.remove_range(range.first_page, range.pages);
@@ -288,21 +304,11 @@ impl Heap {
         let run = if alignment <= PAGE_BYTES {
             self.pages.take(pages)?
         } else {
-            self.take_aligned(pages, alignment)?
+            let all = |_: &Stamps| true;
+            ordered::take_aligned(&mut self.pages, &self.map, &self.streams, pages, alignment, all)?.0
         };
         self.pages.mark_live(run, pages, slack as u32);
         Some(self.account(self.map.address_of(run), bytes, slack))
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "the skipped pages lie inside the run")]
-    fn take_aligned(&mut self, pages: u32, alignment: u64) -> Option<u32> {
-        let slack = u32::try_from((alignment >> PAGE_SHIFT) - 1).unwrap_or(MAX_PAGES);
-        let map = &self.map;
-        self.pages.take_aligned(pages, slack, |run, found| {
-            let address = map.address_of(run);
-            let skipped = (address.checked_next_multiple_of(alignment)? - address) >> PAGE_SHIFT;
-            (skipped + u64::from(pages) <= u64::from(found)).then(|| run + skipped as u32)
-        })
     }
 
     #[inline]
@@ -374,7 +380,13 @@ impl Heap {
     #[cold]
     #[inline(never)]
     fn give_back_slab(&mut self, slab: ReleasedSlab) {
-        self.pages.give_back_slab(self.map.page_of(slab.base), slab.pages);
+        let run = self.map.page_of(slab.base);
+        self.pages.unmark_slab(run, slab.pages);
+        if self.streams.any() {
+            self.pages.give_back_ordered(run, slab.pages, &Stamps::default(), &self.streams, self.joining);
+        } else {
+            self.pages.give_back(run, slab.pages);
+        }
     }
 
     #[inline]
@@ -524,7 +536,10 @@ impl Heap {
 
     /// Bytes of host memory that the heap needs for its own books. O(1).
     pub fn metadata_bytes(&self) -> Bytes {
-        let bytes = self.map.metadata_bytes() + self.pages.metadata_bytes() + self.slabs.metadata_bytes();
+        let bytes = self.map.metadata_bytes()
+            + self.pages.metadata_bytes()
+            + self.held.metadata_bytes()
+            + self.slabs.metadata_bytes();
         Bytes::new(bytes as u64)
     }
 }

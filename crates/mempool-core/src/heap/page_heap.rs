@@ -11,11 +11,12 @@
 //!   tag does not say FREE. All tags of a slab say SLAB and its number.
 //! * P3: a tag says LIVE if and only if a live run starts there, and SLAB if and only if a slab covers the page. It is the one
 //!   authority on what may be freed, so giving back clears it; other inner tags are stale and never read.
-//! * P4: no two free runs touch. Pages outside of arenas (tag 0) stop coalescing at the ends of an arena.
+//! * P4: no two free runs touch, except such as different streams may still touch. Pages outside of arenas (tag 0) stop coalescing at the ends of an arena.
 
 use super::free_runs::{FreeRun, FreeRuns};
 use super::geometry::MAX_PAGES;
 use crate::config::FitPolicy;
+use crate::order::{Slot, Stamp, Stamps, Streams};
 
 const FREE: u32 = 1 << 31;
 const SLAB: u32 = 1 << 30;
@@ -24,6 +25,21 @@ const LIVE: u32 = 1 << 29;
 const ONE_PAGE: u32 = 1 << 28;
 /// The low bits: a length in pages, or the number of a free run or a slab.
 const VALUE: u32 = MAX_PAGES - 1;
+
+/// Which free runs that touch are joined, where streams tell memory apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Joining {
+    /// Those that the same streams may still touch: a stream's memory stays its own until everybody may use it.
+    SameStreams,
+    /// All: no memory is lost between them, and what one stream may touch all wait for.
+    All,
+}
+
+/// The number of the free run whose tag this is.
+#[inline]
+fn free_number(tag: u32) -> Option<u32> {
+    (tag & FREE != 0).then_some(tag & VALUE)
+}
 
 /// What a tag says about its page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,9 +126,12 @@ impl PageHeap {
         self.free_pages += u64::from(pages);
     }
 
-    /// Whether the range is one free run.
-    pub(crate) fn is_range_free(&self, first: u32, pages: u32) -> bool {
-        self.free_run_at(first).is_some_and(|(_, run)| run.pages == pages)
+    /// Whether the range is one free run that no work may touch any more.
+    pub(crate) fn is_range_free(&self, first: u32, pages: u32, streams: &Streams) -> bool {
+        self.free_run_at(first).is_some_and(|(number, run)| {
+            let passed = |stamps: &Stamps| streams.are_ordered(stamps, None);
+            run.pages == pages && self.free_runs.stamps(number).is_none_or(passed)
+        })
     }
 
     fn free_run_at(&self, first: u32) -> Option<(u32, FreeRun)> {
@@ -138,36 +157,77 @@ impl PageHeap {
         Some(page)
     }
 
+    /// Cuts a run of `pages` pages for `stream`, and says which work may still touch it. With `may_wait` the caller sees to it that
+    /// the stream comes after that work; without, only a run is taken for which the stream need not wait.
+    ///
+    /// Looks at the run that the policy prefers, then at the [`TRIED`] next longer ones, then at [`TRIED`] of at least the double and of
+    /// at least the eightfold length: splitting a long run is better than making streams wait for one another.
+    pub(crate) fn take_ordered(
+        &mut self,
+        pages: u32,
+        streams: &Streams,
+        stream: Option<Slot>,
+        may_wait: bool,
+    ) -> Option<(u32, Stamps)> {
+        const TRIED: usize = 32;
+        let preferred = self.free_runs.find(pages)?;
+        let free = |number: &u32| {
+            self.free_runs.stamps(*number).is_none_or(|stamps| streams.are_ordered(stamps, stream))
+        };
+        let from = |least: u32| self.free_runs.numbers_from(least.min(MAX_PAGES)).take(TRIED);
+        let longer = from(pages).chain(from(pages.saturating_mul(2))).chain(from(pages.saturating_mul(8)));
+        let found = std::iter::once(preferred).chain(longer).find(free);
+        let number = found.or(may_wait.then_some(preferred))?;
+        let stamps = self.pending_stamps(number, streams);
+        let FreeRun { page, pages: found, .. } = self.free_runs.get(number);
+        self.use_front(number, page, found, pages);
+        Some((page, stamps))
+    }
+
+    /// The stamps of a run for which not everybody is done.
+    fn pending_stamps(&self, number: u32, streams: &Streams) -> Stamps {
+        let stamps = self.free_runs.stamps(number).into_iter().flat_map(Stamps::iter);
+        stamps.filter(|&stamp| !streams.is_done(stamp)).collect()
+    }
+
     /// Cuts a run of `pages` pages whose place `aligned_start` accepts: called with (first page, pages) of a free run, it
     /// says at which page of it an aligned run of the wanted length would start. `slack` more pages always suffice.
     ///
-    /// Looks at up to 32 runs that are just long enough, then at runs that are surely long enough, then at all.
+    /// Looks at up to 32 runs that are just long enough, then at runs that are surely long enough, then at all. Of these, only runs
+    /// whose stamps `accept` accepts, and says which of them not everybody has passed.
     pub(crate) fn take_aligned(
         &mut self,
         pages: u32,
         slack: u32,
+        streams: &Streams,
+        accept: impl Fn(&Stamps) -> bool,
         aligned_start: impl Fn(u32, u32) -> Option<u32>,
-    ) -> Option<u32> {
+    ) -> Option<(u32, Stamps)> {
         const TRIED_FIRST: usize = 32;
         let place = |number: u32| {
             let run = self.free_runs.get(number);
-            aligned_start(run.page, run.pages).map(|start| (number, run, start))
+            let accepted = self.free_runs.stamps(number).is_none_or(&accept);
+            aligned_start(run.page, run.pages).filter(|_| accepted).map(|start| (number, run, start))
         };
         let near = self.free_runs.numbers_from(pages).take(TRIED_FIRST);
         let sure = self.free_runs.numbers_from(pages.saturating_add(slack).min(MAX_PAGES)).take(1);
         let all = self.free_runs.numbers_from(pages);
         let (number, run, start) = near.chain(sure).chain(all).find_map(place)?;
+        let stamps = self.pending_stamps(number, streams);
         let skipped = start - run.page;
         if skipped == 0 {
             self.use_front(number, run.page, run.pages, pages);
-            return Some(start);
+            return Some((start, stamps));
         }
         // The pages before stay with the run's number; those from the start on become a run of their own for a moment.
         self.free_runs.change(number, run.page, skipped);
         self.tags[(start - 1) as usize] = FREE | number;
         let rest = self.insert_free(start, run.pages - skipped);
+        if !stamps.is_empty() {
+            self.free_runs.stamps_mut(rest).join(&stamps);
+        }
         self.use_front(rest, start, run.pages - skipped, pages);
-        Some(start)
+        Some((start, stamps))
     }
 
     /// Uses the first pages of a free run; the rest stays free and keeps the number and the last tag.
@@ -219,46 +279,106 @@ impl PageHeap {
         self.tags[run as usize..(run + pages) as usize].fill(SLAB | number);
     }
 
-    /// Gives back a slab.
-    pub(crate) fn give_back_slab(&mut self, run: u32, pages: u32) {
+    /// Clears the tags of a slab, which is no longer one; its pages are to be given back.
+    pub(crate) fn unmark_slab(&mut self, run: u32, pages: u32) {
         self.tags[run as usize..(run + pages) as usize].fill(0);
-        self.give_back(run, pages);
     }
 
-    /// Gives back a live run, joined with the free runs that touch it. O(1).
+    /// Gives back a live run, joined with the free runs that touch it, and answers the number of what that makes. O(1).
     #[inline]
-    pub(crate) fn give_back(&mut self, run: u32, pages: u32) {
+    pub(crate) fn give_back(&mut self, run: u32, pages: u32) -> u32 {
         self.free_pages += u64::from(pages);
-        let end = run + pages;
         let before = self.tags[(run - 1) as usize];
-        let after = self.tags[end as usize];
+        let after = self.tags[(run + pages) as usize];
         // P3: whatever follows, the start no longer says LIVE.
         self.tags[run as usize] = 0;
-        match (before & FREE != 0, after & FREE != 0) {
-            (false, false) => {
-                self.insert_free(run, pages);
-            }
-            (true, false) => {
-                let number = before & VALUE;
+        self.join(run, pages, free_number(before), free_number(after))
+    }
+
+    /// Makes pages that are in no run part of the free runs that touch them, as far as these are given.
+    #[inline]
+    fn join(&mut self, run: u32, pages: u32, before: Option<u32>, after: Option<u32>) -> u32 {
+        let end = run + pages;
+        match (before, after) {
+            (None, None) => self.insert_free(run, pages),
+            (Some(number), None) => {
                 let FreeRun { page, pages: length, .. } = self.free_runs.get(number);
                 self.free_runs.change(number, page, length + pages);
-                self.tags[(end - 1) as usize] = before;
+                self.tags[(end - 1) as usize] = FREE | number;
+                number
             }
-            (false, true) => {
-                let number = after & VALUE;
+            (None, Some(number)) => {
                 let length = self.free_runs.get(number).pages;
                 self.free_runs.change(number, run, pages + length);
-                self.tags[run as usize] = after;
+                self.tags[run as usize] = FREE | number;
+                number
             }
-            (true, true) => {
-                let number = before & VALUE;
+            (Some(number), Some(absorbed)) => {
                 let FreeRun { page, pages: length_before, .. } = self.free_runs.get(number);
-                let length_after = self.free_runs.get(after & VALUE).pages;
-                self.free_runs.remove(after & VALUE);
+                let length_after = self.free_runs.get(absorbed).pages;
+                self.free_runs.move_stamps(absorbed, number);
+                self.free_runs.remove(absorbed);
                 self.free_runs.change(number, page, length_before + pages + length_after);
-                self.tags[(end + length_after - 1) as usize] = before;
+                self.tags[(end + length_after - 1) as usize] = FREE | number;
+                number
             }
         }
+    }
+
+    /// Gives back a live run, which `stamps` may still touch.
+    pub(crate) fn give_back_ordered(
+        &mut self,
+        run: u32,
+        pages: u32,
+        stamps: &Stamps,
+        streams: &Streams,
+        joining: Joining,
+    ) {
+        self.free_pages += u64::from(pages);
+        self.tags[run as usize] = 0;
+        self.join_ordered(run, pages, stamps, streams, joining);
+    }
+
+    fn join_ordered(&mut self, run: u32, pages: u32, stamps: &Stamps, streams: &Streams, joining: Joining) {
+        let fits = |tag: u32| {
+            let number = free_number(tag)?;
+            let fits = joining == Joining::All || {
+                let theirs = self.free_runs.stamps(number).into_iter().flat_map(Stamps::iter);
+                let pending = theirs.filter(|&stamp| !streams.is_done(stamp)).map(Stamp::slot);
+                pending.eq(stamps.iter().map(Stamp::slot))
+            };
+            fits.then_some(number)
+        };
+        let before = fits(self.tags[(run - 1) as usize]);
+        let after = fits(self.tags[(run + pages) as usize]);
+        let number = self.join(run, pages, before, after);
+        // Passed stamps of a neighbour stay until `rejoin` finds them, which looks at its other neighbour, too.
+        if !stamps.is_empty() {
+            self.free_runs.stamps_mut(number).join(stamps);
+        }
+    }
+
+    /// Drops stamps that everybody has passed and joins what that allows to be joined: at most `most` runs, going on at number `from`
+    /// and answering where to go on. With [`Joining::All`], joins all that touch.
+    pub(crate) fn rejoin(&mut self, streams: &Streams, joining: Joining, from: u32, most: usize) -> u32 {
+        let mut number = from;
+        for _ in 0..most {
+            let Some(next) = self.free_runs.next_stamped(number) else { return 0 };
+            number = next + 1;
+            let changed = {
+                let stamps = self.free_runs.stamps_mut(next);
+                let before = stamps.iter().count();
+                stamps.retain(|stamp| !streams.is_done(stamp));
+                stamps.iter().count() != before
+            };
+            if changed || joining == Joining::All {
+                let FreeRun { page, pages, .. } = self.free_runs.get(next);
+                let stamps = std::mem::take(self.free_runs.stamps_mut(next));
+                self.free_runs.remove(next);
+                self.join_ordered(page, pages, &stamps, streams, joining);
+            }
+        }
+        number
     }
 
     /// Tag and length of the span that starts at `page`, `None` when none does.
@@ -296,7 +416,11 @@ impl PageHeap {
             if self.tag(first + run.pages - 1) != Tag::Free(number) {
                 return Err(format!("P2: the last tag of {run:?} is {:?}", self.tag(first + run.pages - 1)));
             }
-            if matches!(self.tag(first + run.pages), Tag::Free(_)) {
+            let unstamped = |number| self.free_runs.stamps(number).is_none_or(Stamps::is_empty);
+            if let Tag::Free(next) = self.tag(first + run.pages)
+                && unstamped(number)
+                && unstamped(next)
+            {
                 return Err(format!("P4: two free runs touch at {}", first + run.pages));
             }
             pages += u64::from(run.pages);

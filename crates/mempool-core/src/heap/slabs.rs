@@ -1,17 +1,17 @@
 //! Slabs: a few pages cut into equal objects.
 //!
-//! An object is live, or free in its slab (a bit of [`Slab::free`]), or in the [`Magazine`] of its class, which holds those that were
-//! freed last.
+//! An object is live, or free in its slab (a bit of [`Slab::free`]), or in the [`Magazine`] of its class, which has those that were
+//! freed last, or *held* by a stream (see [`super::held`]).
 //!
 //! The slabs of a class that have room form a ring through [`Slab::previous`] and [`Slab::next`]; slab number c, below the
 //! number of classes, has no memory and only closes the ring of class c, which spares every "first or last?" branch.
 //!
 //! Invariants
 //! * S1: a slab is in the ring of its class if and only if it has a free object, magazines apart.
-//! * S2: every slab has a live object: one without goes back to the page heap at once. (Keeping the last one of a class ready spared
+//! * S2: every slab has a live or held object: one without goes back to the page heap at once. (Keeping the last one of a class ready spared
 //!   some work and cost 1.2 % of the memory of recorded inference: an idle slab stands in the way of larger blocks.)
 //! * S3: the slack of an object, [`NOT_LIVE`] unless it is live, is the authority on what may be freed.
-//! * S4: an object that is not live is free in its slab or in the magazine of its class, once.
+//! * S4: an object that is not live is free in its slab, in the magazine of its class, or held, once.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -41,8 +41,8 @@ pub(crate) struct Slab {
     object_units: u16,
     class: u8,
     objects: u8,
-    /// Number of live objects.
-    live: u8,
+    /// Number of objects that are live or held.
+    out: u8,
     /// Bytes of each live object that nobody asked for, and [`NOT_LIVE`] for the others.
     slack: [u16; MAX_OBJECTS],
 }
@@ -87,7 +87,7 @@ impl Slab {
             object_units: (u64::from(layout.object_bytes) / UNIT_BYTES) as u16,
             class: class as u8,
             objects: layout.objects as u8,
-            live: 0,
+            out: 0,
             slack: [NOT_LIVE; MAX_OBJECTS],
         }
     }
@@ -123,6 +123,16 @@ pub(crate) struct FreedObject {
     pub(crate) slack: u16,
     /// The slab, if this was its last live object; it is no longer known.
     pub(crate) released: Option<ReleasedSlab>,
+}
+
+/// An object that was live and is held now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct HeldObject {
+    pub(super) object: ObjectId,
+    pub(crate) class: usize,
+    pub(crate) object_bytes: u64,
+    /// Bytes of the object that nobody had asked for.
+    pub(crate) slack: u16,
 }
 
 /// The pages of a slab that is no longer known; they go back to the page heap.
@@ -179,7 +189,7 @@ impl Slabs {
         };
         let slab = &mut self.all[id.slab() as usize];
         slab.slack[id.object() as usize] = slack;
-        slab.live += 1;
+        slab.out += 1;
         Some(slab.base + u64::from(id.object()) * u64::from(CLASSES[class].object_bytes))
     }
 
@@ -244,19 +254,56 @@ impl Slabs {
     /// Frees an object that [`Slabs::live_object`] found.
     #[inline]
     pub(crate) fn give_back(&mut self, number: u32, object: u32) -> FreedObject {
+        let HeldObject { object, object_bytes, slack, .. } = self.hold(number, object);
+        FreedObject { object_bytes, slack, released: self.settle(object) }
+    }
+
+    /// Makes a live object held: it is no longer live and nobody's to take, until it is settled or taken again.
+    #[inline]
+    pub(crate) fn hold(&mut self, number: u32, object: u32) -> HeldObject {
         let slab = &mut self.all[number as usize];
         let place = &mut slab.slack[object as usize % MAX_OBJECTS];
         let slack = std::mem::replace(place, NOT_LIVE);
-        let (object_bytes, class) = (slab.object_bytes(), usize::from(slab.class));
-        slab.live -= 1;
-        let id = ObjectId::new(number, object);
-        let mut released = None;
-        if slab.live == 0 {
-            released = Some(self.release(number));
-        } else if !self.magazines[class].push(class, id) {
+        let object = ObjectId::new(number, object);
+        HeldObject { object, class: usize::from(slab.class), object_bytes: slab.object_bytes(), slack }
+    }
+
+    /// Makes a held object live.
+    #[inline]
+    pub(crate) fn take_held(&mut self, id: ObjectId, slack: u16) -> u64 {
+        let slab = &mut self.all[id.slab() as usize];
+        slab.slack[id.object() as usize] = slack;
+        slab.base + u64::from(id.object()) * slab.object_bytes()
+    }
+
+    /// Takes all objects that are free in a slab out, to be held.
+    pub(crate) fn take_rest_of_slab(&mut self, number: u32) -> Vec<ObjectId> {
+        let slab = &mut self.all[number as usize];
+        let free = std::mem::take(&mut slab.free);
+        let rest: Vec<ObjectId> = (0..MAX_OBJECTS as u32)
+            .filter(|object| free >> object & 1 != 0)
+            .map(|object| ObjectId::new(number, object))
+            .collect();
+        slab.out += rest.len() as u8;
+        if !rest.is_empty() {
+            self.unlink(number);
+        }
+        rest
+    }
+
+    /// Frees a held object for everybody; answers its slab, if nothing of it is out any more.
+    #[inline]
+    pub(crate) fn settle(&mut self, id: ObjectId) -> Option<ReleasedSlab> {
+        let slab = &mut self.all[id.slab() as usize];
+        slab.out -= 1;
+        if slab.out == 0 {
+            return Some(self.release(id.slab()));
+        }
+        let class = usize::from(slab.class);
+        if !self.magazines[class].push(class, id) {
             self.give_back_to_ring(id);
         }
-        FreedObject { object_bytes, slack, released }
+        None
     }
 
     /// Makes an object that is not live free in its slab.
@@ -270,7 +317,7 @@ impl Slabs {
         }
     }
 
-    /// Forgets a slab without live objects, also those that its class's magazine holds, and says which pages it had.
+    /// Forgets a slab of which nothing is out, also the objects that its class's magazine holds, and says which pages it had.
     #[inline(never)]
     fn release(&mut self, number: u32) -> ReleasedSlab {
         let slab = self.all[number as usize];
@@ -310,29 +357,35 @@ impl Slabs {
             + self.spare.capacity() * size_of::<u32>()
     }
 
-    /// Checks S1 to S4 over the slabs in use, whose numbers are given.
-    pub(crate) fn validate(&self, in_use: &[u32]) -> Result<(), String> {
-        self.validate_objects(in_use)?;
+    /// Checks S1 to S4 over the slabs in use, whose numbers are given, with the objects that are held.
+    pub(crate) fn validate(&self, in_use: &[u32], held: Vec<ObjectId>) -> Result<(), String> {
+        self.validate_objects(in_use, held)?;
         self.validate_rings(in_use)
     }
 
-    fn validate_objects(&self, in_use: &[u32]) -> Result<(), String> {
-        let mut in_magazines = Vec::new();
+    fn validate_objects(&self, in_use: &[u32], mut held: Vec<ObjectId>) -> Result<(), String> {
+        let mut elsewhere = held.clone();
+        held.sort_unstable();
         for (class, magazine) in self.magazines.iter().enumerate() {
             if let Some(id) =
                 magazine.objects().iter().find(|id| usize::from(self.get(id.slab()).class) != class)
             {
                 return Err(format!("S4: the magazine of class {class} holds {id:?}"));
             }
-            in_magazines.extend_from_slice(magazine.objects());
+            elsewhere.extend_from_slice(magazine.objects());
         }
-        in_magazines.sort_unstable();
+        elsewhere.sort_unstable();
         let mut expected = Vec::new();
         for &number in in_use {
             let slab = self.get(number);
             let live = slab.slack.iter().filter(|&&slack| slack != NOT_LIVE).count();
-            if live != usize::from(slab.live) || live == 0 {
-                return Err(format!("S2: slab {number} counts {} live objects and has {live}", slab.live));
+            let first = held.partition_point(|id| id.slab() < number);
+            let held = held[first..].iter().take_while(|id| id.slab() == number).count();
+            if live + held != usize::from(slab.out) || slab.out == 0 {
+                return Err(format!(
+                    "S2: slab {number} counts {} out, {live} are live, {held} held",
+                    slab.out
+                ));
             }
             for object in 0..u32::from(slab.objects) {
                 let live = slab.slack[object as usize] != NOT_LIVE;
@@ -346,10 +399,12 @@ impl Slabs {
             }
         }
         expected.sort_unstable();
-        if expected == in_magazines {
+        if expected == elsewhere {
             Ok(())
         } else {
-            Err(format!("S4: magazines hold {in_magazines:?}, {expected:?} are neither live nor free"))
+            Err(format!(
+                "S4: magazines and streams have {elsewhere:?}, {expected:?} are neither live nor free"
+            ))
         }
     }
 

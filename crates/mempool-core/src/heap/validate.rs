@@ -93,7 +93,7 @@ impl Heap {
             ));
         }
         self.pages.validate(&free_runs)?;
-        self.slabs.validate(&slabs)?;
+        self.slabs.validate(&slabs, self.held.iter().collect())?;
         let counted = (live_bytes, slack_bytes, live_blocks);
         let kept = (self.live_bytes, self.slack_bytes, self.live_blocks);
         if counted != kept {

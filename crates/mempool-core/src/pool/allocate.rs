@@ -1,4 +1,4 @@
-//! Allocation: from what is free, else by growing, else by giving empty arenas back and growing then.
+//! Allocation: the ladder from what is free at once to failure.
 
 use super::state::{Arena, State};
 use super::{Inner, MAX_ALIGNMENT, MAX_POOL_SIZE};
@@ -6,12 +6,15 @@ use crate::device::DeviceError;
 use crate::error::{AllocError, OutOfMemory, Shortage};
 use crate::event::EventKind;
 use crate::handle::RawAllocation;
-use crate::heap::{AddArenaError, Heap};
+use crate::heap::{AddArenaError, Block, Heap, Order, OrderedBlock};
+use crate::order::{Stamps, StreamId};
 use crate::units::{Alignment, Bytes, DeviceAddress};
 
 /// A request that was checked.
 #[derive(Debug, Clone, Copy)]
-struct Request {
+pub(super) struct Request {
+    /// The stream that uses the block first; `None` for the host.
+    pub(super) stream: Option<StreamId>,
     requested: Bytes,
     /// With the padding that the device wants.
     occupied: Bytes,
@@ -40,13 +43,14 @@ impl Inner {
         &self,
         requested: Bytes,
         alignment: Alignment,
+        stream: Option<StreamId>,
     ) -> Result<RawAllocation, AllocError> {
-        let served = self.check(requested, alignment).and_then(|request| {
+        let served = self.check(requested, alignment, stream).and_then(|request| {
             // In a statement of its own, so that the lock is free before anything else happens.
             let served = take(&mut self.state.lock(), &request);
             match served {
                 Some(served) => Ok(served),
-                None => self.allocate_by_growth(&request),
+                None => self.climb(&request),
             }
         });
         match served {
@@ -68,7 +72,12 @@ impl Inner {
     }
 
     /// Checks a request before anything is touched.
-    fn check(&self, requested: Bytes, alignment: Alignment) -> Result<Request, AllocError> {
+    fn check(
+        &self,
+        requested: Bytes,
+        alignment: Alignment,
+        stream: Option<StreamId>,
+    ) -> Result<Request, AllocError> {
         if requested.is_zero() {
             return Err(AllocError::ZeroSize);
         }
@@ -84,7 +93,7 @@ impl Inner {
         match sized {
             // An existing arena may be better aligned than a new one must be, so the block alone decides here.
             Some((occupied, arena_bytes)) if occupied <= limit => {
-                Ok(Request { requested, occupied, alignment, block_alignment, arena_bytes })
+                Ok(Request { stream, requested, occupied, alignment, block_alignment, arena_bytes })
             }
             _ => Err(AllocError::TooLarge { pool: self.name.to_string(), requested, alignment, limit }),
         }
@@ -95,24 +104,88 @@ impl Inner {
         self.config.max_size().unwrap_or(MAX_POOL_SIZE).min(MAX_POOL_SIZE)
     }
 
-    /// The ladder when nothing free serves: grow; else give empty arenas back and grow then; else fail.
+    /// The ladder when nothing serves at once, one rung after the other: what other streams have passed meanwhile; what they have not,
+    /// with a wait; growth; empty arenas given back, and growth again; the same after waiting, on this thread, for all streams; failure.
     #[cold]
-    fn allocate_by_growth(&self, request: &Request) -> Result<Served, AllocError> {
-        let span = tracing::debug_span!("allocate_by_growth", pool = %self.name, requested = request.requested.get());
+    fn climb(&self, request: &Request) -> Result<Served, AllocError> {
+        let span = tracing::debug_span!("climb", pool = %self.name, requested = request.requested.get());
         let _entered = span.enter();
+        self.check_stream(request)?;
+        let has_streams = self.note_host_request(request);
+        if has_streams && let Some(served) = self.reuse_across_streams(request) {
+            return Ok(served);
+        }
         let _turn = match self.take_turn(|state| take(state, request)) {
             Ok(turn) => turn,
             Err(served) => return Ok(served),
         };
-        let refusal = match self.grow(request, self.config.arena_size()) {
+        let mut refusal = match self.grow(request, self.config.arena_size()) {
             Ok(served) => return Ok(served),
             Err(refusal) => refusal,
         };
         // Empty arenas of the wrong size may stand in the way, in the limit or on the device.
-        if self.release_idle_arenas().released.is_zero() {
-            return Err(self.explain(request, refusal));
+        let mut released = self.release_idle_arenas().released;
+        if !released.is_zero() {
+            match self.grow(request, Bytes::ZERO) {
+                Ok(served) => return Ok(served),
+                Err(again) => refusal = again,
+            }
         }
-        self.grow(request, Bytes::ZERO).map_err(|refusal| self.explain(request, refusal))
+        // Who wants no stream to wait wants even less to wait here.
+        if has_streams && (request.stream.is_none() || self.config.stream_reuse().internal_dependencies) {
+            if let Err(error) = self.synchronize_all() {
+                return Err(self.explain(request, Refusal::Device(error)));
+            }
+            if let Some(served) = take(&mut self.state.lock(), request) {
+                return Ok(served);
+            }
+            released = self.release_idle_arenas().released;
+            if !released.is_zero() {
+                match self.grow(request, Bytes::ZERO) {
+                    Ok(served) => return Ok(served),
+                    Err(again) => refusal = again,
+                }
+            }
+        }
+        Err(self.explain(request, refusal))
+    }
+
+    /// Takes note of a request without a stream; answers whether there are streams.
+    fn note_host_request(&self, request: &Request) -> bool {
+        let mut state = self.state.lock();
+        let has_streams = state.heap.streams.any();
+        state.has_host_requests |= has_streams && request.stream.is_none();
+        has_streams
+    }
+
+    /// The rungs between streams.
+    fn reuse_across_streams(&self, request: &Request) -> Option<Served> {
+        let reuse = self.config.stream_reuse();
+        if reuse.opportunistic
+            && self.reap()
+            && let Some(served) = take(&mut self.state.lock(), request)
+        {
+            return Some(served);
+        }
+        let (waiter, taken) = {
+            let mut state = self.state.lock();
+            state.heap.gather();
+            if let Some(served) = take(&mut state, request) {
+                return Some(served);
+            }
+            let stream = request.stream.filter(|_| reuse.internal_dependencies)?;
+            let waiter = state.heap.streams.slot_of(stream)?;
+            let order = Order { stream: Some(waiter), may_wait: true };
+            let (served, pending) = take_ordered(&mut state, request, order)?;
+            (waiter, Taken { inner: self, served: Some(served), pending })
+        };
+        match self.insert_waits(waiter, &taken.pending) {
+            Ok(()) => taken.keep(),
+            Err(error) => {
+                tracing::debug!(pool = %self.name, %error, "could not make a stream wait");
+                None
+            }
+        }
     }
 
     /// Takes an arena from the device, of `wished` bytes if the limit and the device allow, else of less, down to what the
@@ -284,14 +357,58 @@ impl Drop for Reserved<'_> {
     }
 }
 
-/// Serves a request from what is free.
+/// A block that was taken and is not handed out yet. Becomes free again when this is dropped, also when the device panics, unless it is
+/// kept.
+struct Taken<'a> {
+    inner: &'a Inner,
+    served: Option<Served>,
+    /// What may still touch it.
+    pending: Stamps,
+}
+
+impl Taken<'_> {
+    fn keep(mut self) -> Option<Served> {
+        self.served.take()
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        if let Some((block, _)) = self.served.take() {
+            let mut state = self.inner.state.lock();
+            let undone = state.heap.free_ordered(block.address, std::mem::take(&mut self.pending));
+            debug_assert!(undone.is_ok(), "the block was live");
+            state.counters.allocations -= 1;
+        }
+    }
+}
+
+/// Serves a request from what is free for it at once.
 #[inline]
 fn take(state: &mut State, request: &Request) -> Option<Served> {
+    if state.heap.streams.any() {
+        let stream = match request.stream {
+            Some(stream) => Some(state.heap.streams.slot_of(stream)?),
+            None => None,
+        };
+        return take_ordered(state, request, Order { stream, may_wait: false }).map(|(served, _)| served);
+    }
     let block = state.heap.allocate_padded(request.requested, request.occupied, request.block_alignment)?;
+    Some(note(state, request, block))
+}
+
+/// Serves a request from what is free, and says what the stream must come after first, if it may wait.
+fn take_ordered(state: &mut State, request: &Request, order: Order) -> Option<(Served, Stamps)> {
+    let Request { requested, occupied, block_alignment, .. } = *request;
+    let OrderedBlock { block, pending } =
+        state.heap.allocate_ordered(requested, occupied, block_alignment, order)?;
+    Some((note(state, request, block), pending))
+}
+
+#[inline]
+fn note(state: &mut State, request: &Request, block: Block) -> Served {
     state.note_allocation();
     let sequence = state.next_sequence();
-    Some((
-        RawAllocation { address: block.address, requested: request.requested, bytes: block.bytes },
-        sequence,
-    ))
+    let Block { address, bytes } = block;
+    (RawAllocation { address, requested: request.requested, bytes }, sequence)
 }

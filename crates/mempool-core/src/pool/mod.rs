@@ -9,8 +9,10 @@ mod allocate;
 mod free;
 mod registry;
 mod state;
+mod streams;
 mod trim;
 mod turn;
+mod waits;
 
 #[cfg(test)]
 mod tests;
@@ -65,7 +67,7 @@ struct Inner {
     properties: DeviceProperties,
     recorder: Option<Arc<dyn Recorder>>,
     state: Mutex<State>,
-    /// Signalled when a turn ends, well or not.
+    /// Signalled when a turn or a reaping ends, well or not.
     turn_ended: Condvar,
 }
 
@@ -202,7 +204,7 @@ impl Pool {
         bytes: Bytes,
         alignment: Alignment,
     ) -> Result<RawAllocation, crate::AllocError> {
-        self.inner.allocate(bytes, alignment)
+        self.inner.allocate(bytes, alignment, None)
     }
 
     /// Sums over the pool. O(arenas), for the sum of their sizes.
@@ -295,6 +297,12 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        if self.state.get_mut().heap.streams.any()
+            && let Err(error) = self.synchronize_all()
+        {
+            // The arenas go back all the same: the device frees what it must, and nobody can wait any longer.
+            tracing::error!(pool = %self.name, %error, "could not wait for the streams of a pool that ends");
+        }
         let state = self.state.get_mut();
         let totals = state.heap.totals();
         if totals.live_blocks > 0 {

@@ -1,10 +1,13 @@
 //! What a pool's lock protects.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::thread::ThreadId;
+
+use smallvec::SmallVec;
 
 use crate::config::FitPolicy;
 use crate::heap::Heap;
+use crate::order::{Stamps, StreamId};
 use crate::status::{Counters, PoolStatus};
 use crate::units::{Bytes, DeviceAddress};
 
@@ -27,6 +30,12 @@ pub(super) struct State {
     pub(super) reserved: Bytes,
     /// The thread that adds or removes arenas right now.
     pub(super) turn: Option<ThreadId>,
+    /// The thread that asks the device about events right now.
+    pub(super) reaping: Option<ThreadId>,
+    /// Further streams on which live blocks are used.
+    pub(super) uses: HashMap<DeviceAddress, SmallVec<[StreamId; 2]>>,
+    /// Whether memory was asked for without a stream since there are streams.
+    pub(super) has_host_requests: bool,
     pub(super) counters: Counters,
     /// Number of the next event.
     pub(super) sequence: u64,
@@ -48,6 +57,9 @@ impl State {
             arenas: Vec::new(),
             reserved: Bytes::ZERO,
             turn: None,
+            reaping: None,
+            uses: HashMap::new(),
+            has_host_requests: false,
             counters: Counters::default(),
             sequence: 0,
             high_water: HighWater::default(),
@@ -62,6 +74,16 @@ impl State {
         let (used, requested) = self.heap.live_and_requested();
         self.high_water.used = self.high_water.used.max(used);
         self.high_water.requested = self.high_water.requested.max(requested);
+    }
+
+    /// What may still touch a block that is freed now on `stream`, after further `uses`. Nobody has said which streams a block that is
+    /// freed without one was used on, so it may have been any.
+    pub(super) fn stamps_of_free(&mut self, stream: Option<StreamId>, uses: &[StreamId]) -> Stamps {
+        let streams = &mut self.heap.streams;
+        match stream {
+            Some(_) => stream.iter().chain(uses).filter_map(|&stream| streams.stamp(stream)).collect(),
+            None => streams.stamps_of_all(),
+        }
     }
 
     pub(super) fn next_sequence(&mut self) -> u64 {
@@ -82,6 +104,9 @@ impl State {
     pub(super) fn take_idle_arena(&mut self, after: Option<DeviceAddress>) -> Option<Arena> {
         let first = self.arenas.partition_point(|arena| Some(arena.base) <= after);
         let heap = &mut self.heap;
+        if heap.streams.any() {
+            heap.gather();
+        }
         let index = self.arenas[first..].iter().position(|arena| heap.remove_arena_if_empty(arena.base))?;
         Some(self.arenas.remove(first + index))
     }

@@ -16,7 +16,8 @@ pub(super) struct Released {
 }
 
 impl Pool {
-    /// Gives all arenas in which nothing is live back to the device and says how many bytes that were.
+    /// Gives all arenas in which nothing is live back to the device and says how many bytes that were. Waits for all streams first,
+    /// since the device does not wait when it frees.
     ///
     /// # Errors
     ///
@@ -27,8 +28,12 @@ impl Pool {
     /// O(pages of the empty arenas) under the lock, and a call of the device for each without it.
     pub fn trim(&self) -> Result<Bytes, TrimError> {
         let turn = self.inner.take_turn(|_| None::<Infallible>);
+        let synchronized = self.inner.synchronize_all();
         let Released { released, mut kept } = self.inner.release_idle_arenas();
         drop(turn);
+        if let Err(error) = synchronized {
+            tracing::warn!(pool = %self.inner.name, %error, "could not wait for all streams; their arenas stay");
+        }
         let count = kept.len();
         if count == 0 {
             return Ok(released);

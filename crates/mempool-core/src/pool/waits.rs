@@ -1,0 +1,225 @@
+//! Events and waits: the calls of the device that stream order needs, all made without the pool's lock.
+
+use std::thread;
+
+use super::Inner;
+use super::state::State;
+use crate::device::{DeviceError, DeviceEvent, DeviceStream, StreamOrder};
+use crate::order::{Batch, Slot, Stamps};
+
+/// Frees on one stream after which an event is recorded behind them, where there are several streams.
+const FREES_FOR_EVENT: u32 = 64;
+/// Small objects, or runs, that become everybody's in one hold of the lock.
+const SETTLED_AT_ONCE: usize = 64;
+
+/// A closed epoch for which an event is to be recorded.
+#[derive(Debug)]
+pub(super) struct Closed {
+    slot: Slot,
+    device: DeviceStream,
+    epoch: u64,
+    waited: Vec<u64>,
+}
+
+impl Closed {
+    /// Closes the open epoch of a stream.
+    fn close(state: &mut State, slot: Slot) -> Self {
+        let streams = &mut state.heap.streams;
+        let epoch = streams.close_epoch(slot);
+        Self { slot, device: streams.device_stream(slot), epoch, waited: streams.waited_by(slot) }
+    }
+
+    fn batch(self, event: DeviceEvent) -> Batch {
+        Batch { slot: self.slot, epoch: self.epoch, event, waited: self.waited }
+    }
+}
+
+/// Closes the epoch of a stream if enough was freed in it and somebody else might want the memory.
+#[inline]
+pub(super) fn due(state: &mut State, slot: Slot) -> Option<Closed> {
+    let streams = &state.heap.streams;
+    let wanted = streams.open_count() > 1 || state.has_host_requests;
+    (wanted && streams.frees_in_epoch(slot) >= FREES_FOR_EVENT).then(|| Closed::close(state, slot))
+}
+
+impl Inner {
+    /// Records an event for a closed epoch. Without it nothing is lost: a later event covers the epoch too.
+    pub(super) fn record(&self, closed: Closed) -> Result<(), DeviceError> {
+        let Some(order) = self.device.stream_order() else { return Ok(()) };
+        let event = order.record_event(closed.device)?;
+        self.keep_batch(closed.batch(event));
+        Ok(())
+    }
+
+    fn keep_batch(&self, batch: Batch) {
+        let mut state = self.state.lock();
+        state.counters.events += 1;
+        state.heap.streams.push_batch(batch);
+    }
+
+    /// Makes a stream come after all work that is pending on a block for it.
+    pub(super) fn insert_waits(&self, waiter: Slot, pending: &Stamps) -> Result<(), DeviceError> {
+        let Some(order) = self.device.stream_order() else { return Ok(()) };
+        for stamp in pending.iter() {
+            let slot = stamp.slot();
+            let mut state = self.state.lock();
+            // An earlier wait of this loop may have brought it along.
+            if state.heap.streams.is_ordered(stamp, Some(waiter)) {
+                continue;
+            }
+            let device = state.heap.streams.device_stream(waiter);
+            let batch = if state.heap.streams.is_open(slot) {
+                let closed = Closed::close(&mut state, slot);
+                state.counters.events += 1;
+                drop(state);
+                let event = order.record_event(closed.device)?;
+                closed.batch(event)
+            } else {
+                // Nothing can be recorded there any more; its last event is among those that are asked about.
+                let last = state.heap.streams.pop_final_batch(slot);
+                drop(state);
+                last.ok_or_else(|| {
+                    DeviceError::Other("the last event of a stream is being asked about".into())
+                })?
+            };
+            let outcome = order.wait_event(device, batch.event);
+            let mut state = self.state.lock();
+            if outcome.is_ok() {
+                state.counters.waits += 1;
+                state.heap.streams.note_wait(waiter, batch.slot, batch.epoch, &batch.waited);
+            }
+            state.heap.streams.push_batch(batch);
+            drop(state);
+            outcome?;
+        }
+        Ok(())
+    }
+
+    /// Asks the device about the oldest events of every stream and takes note of those that have passed. One thread at a time does so;
+    /// another one comes back at once. Answers whether any had passed.
+    pub(super) fn reap(&self) -> bool {
+        let Some(order) = self.device.stream_order() else { return false };
+        let Some(_reaping) = Reaping::begin(self, false) else { return false };
+        self.go_through_batches(|batch| order.is_complete(batch.event), order)
+    }
+
+    /// Waits, on this thread, for all that any stream has been given.
+    pub(super) fn synchronize_all(&self) -> Result<(), DeviceError> {
+        let Some(order) = self.device.stream_order() else { return Ok(()) };
+        let slots: Vec<Slot> = self.state.lock().heap.streams.open_slots().collect();
+        for slot in slots {
+            let closed = {
+                let mut state = self.state.lock();
+                if !state.heap.streams.is_open(slot) {
+                    continue;
+                }
+                Closed::close(&mut state, slot)
+            };
+            self.record(closed)?;
+        }
+        let Some(_reaping) = Reaping::begin(self, true) else { return Ok(()) };
+        let mut failed = None;
+        self.go_through_batches(
+            |batch| match order.synchronize_event(batch.event) {
+                Ok(()) => Ok(true),
+                Err(error) => {
+                    failed.get_or_insert(error);
+                    Ok(false)
+                }
+            },
+            order,
+        );
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Asks about batches, oldest first on each stream, until one is not done. The caller is the one that reaps.
+    fn go_through_batches(
+        &self,
+        mut is_done: impl FnMut(&Batch) -> Result<bool, DeviceError>,
+        order: &dyn StreamOrder,
+    ) -> bool {
+        let slots = self.state.lock().heap.streams.slots();
+        let mut any = false;
+        for slot in 0..slots {
+            loop {
+                // In a statement of its own, so that the lock is free while the device is asked.
+                let oldest = self.state.lock().heap.streams.pop_batch(slot);
+                let Some(batch) = oldest else { break };
+                let mut asked = Asked { inner: self, batch: Some(batch) };
+                let done = asked.batch.as_ref().is_some_and(|batch| match is_done(batch) {
+                    Ok(done) => done,
+                    Err(error) => {
+                        tracing::debug!(pool = %self.name, %error, "an event could not be asked about");
+                        false
+                    }
+                });
+                if !done {
+                    break;
+                }
+                any = true;
+                if let Some(batch) = asked.batch.take() {
+                    self.complete(&batch);
+                    if let Err(error) = order.release_event(batch.event) {
+                        tracing::debug!(pool = %self.name, %error, "an event could not be given back");
+                    }
+                }
+            }
+        }
+        if any {
+            while self.state.lock().heap.settle_objects(SETTLED_AT_ONCE) == SETTLED_AT_ONCE {}
+            while self.state.lock().heap.rejoin(SETTLED_AT_ONCE) {}
+        }
+        any
+    }
+
+    fn complete(&self, batch: &Batch) {
+        self.state.lock().heap.streams.complete(batch);
+    }
+}
+
+/// A batch that the device is being asked about. Goes back when this is dropped, also when the device panics, unless it was taken.
+struct Asked<'a> {
+    inner: &'a Inner,
+    batch: Option<Batch>,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        if let Some(batch) = self.batch.take() {
+            self.inner.state.lock().heap.streams.return_batch(batch);
+        }
+    }
+}
+
+/// The right to ask the device about batches, until this is dropped.
+struct Reaping<'a> {
+    inner: &'a Inner,
+}
+
+impl<'a> Reaping<'a> {
+    /// `None` when another thread has it, unless that is waited for, or this one has it already.
+    fn begin(inner: &'a Inner, wait: bool) -> Option<Self> {
+        let me = thread::current().id();
+        let mut state = inner.state.lock();
+        if !state.heap.streams.has_batches() {
+            return None;
+        }
+        loop {
+            match state.reaping {
+                None => break,
+                Some(thread) if thread == me || !wait => return None,
+                Some(_) => inner.turn_ended.wait(&mut state),
+            }
+        }
+        state.reaping = Some(me);
+        drop(state);
+        Some(Self { inner })
+    }
+}
+
+impl Drop for Reaping<'_> {
+    fn drop(&mut self) {
+        self.inner.state.lock().reaping = None;
+        self.inner.turn_ended.notify_all();
+    }
+}
