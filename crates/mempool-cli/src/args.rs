@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::{Parser, Subcommand};
 use mempool_core::{Bytes, FitPolicy};
+use mempool_trace::replay::{DEFAULT_LAG, Streams};
 
 /// A device-memory pool on the bench: replay traces on it, watch it work, see how it is configured.
 #[derive(Debug, Parser)]
@@ -53,6 +54,12 @@ pub(crate) struct ReplayArgs {
     /// How often each trace is timed
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) repeat: u32,
+    /// as-one: a freed block is reused at once; as-traced: the pool keeps the order of the trace's streams
+    #[arg(long, value_enum, default_value_t = StreamsChoice::AsOne)]
+    pub(crate) streams: StreamsChoice,
+    /// With --streams as-traced: operations of the trace after which work on a stream is done
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_LAG)]
+    pub(crate) lag: u64,
     /// Print one JSON object a line instead of a table
     #[arg(long)]
     pub(crate) json: bool,
@@ -75,13 +82,20 @@ What the columns say (ratios are to peak live):
   pool per stream  (--compare) what a caching allocator in torch's style would hold, simulated:
                    segments of 2 MiB and 20 MiB for each stream, sizes rounded up to 512 B
 
-All streams of a trace share one pool, and a freed block is reused at once.
+  streams          (--streams as-traced) streams of the trace
+  waits            waits of one stream for another that the pool put in, while it grew
+  races            blocks handed out before other streams' work on them was done: 0, or the pool has a fault
+
+All streams of a trace share one pool. As one, a freed block is reused at once. As traced, a stream gets its own blocks
+back at once, and others' when their work is done, or with a wait when nothing else serves; the work of a stream is done
+--lag operations after it was given, and a race detector watches.
 Memory is addresses only: a trace of a large card replays anywhere.
 Environment variables for the pool count (see `mempool config`); arguments come first.
 
 Examples:
   mempool replay trace.csv
   mempool replay --policy both --compare traces/*.csv.zst
+  mempool replay --streams as-traced --compare traces/mix*.csv.zst
   mempool replay --capacity 8GiB --lenient --json broken.csv.gz | jq .failures";
 
 /// Arguments of `mempool demo`.
@@ -131,6 +145,23 @@ Examples:
   mempool config
   ASCEND_MEMPOOL_POLICY=FIRST_FIT mempool config
   ASCEND_MEMORY_POOL_MAX_SIZE=8GiB mempool config --arena-size 64MiB";
+
+/// Whether the streams of a trace are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum StreamsChoice {
+    AsOne,
+    AsTraced,
+}
+
+impl ReplayArgs {
+    /// What the arguments say about streams.
+    pub(crate) fn streams(&self) -> Streams {
+        match self.streams {
+            StreamsChoice::AsOne => Streams::AsOne,
+            StreamsChoice::AsTraced => Streams::AsTraced { lag: self.lag },
+        }
+    }
+}
 
 /// One policy, or both one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

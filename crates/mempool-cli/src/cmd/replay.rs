@@ -59,6 +59,10 @@ pub(crate) fn run(args: &ReplayArgs, out: &mut impl Write) -> anyhow::Result<Out
                 ));
                 outcome = outcome.max(Outcome::Finding);
             }
+            if let Some(race) = report.stream_order.as_ref().and_then(|order| order.first_race.as_ref()) {
+                progress.tell(&format!("{trace}: memory was handed out too early with {policy}: {race}"));
+                outcome = outcome.max(Outcome::Finding);
+            }
             let row = Row { trace: trace.clone(), report, caching };
             if args.json {
                 json::write_line(out, &row)?;
@@ -85,7 +89,10 @@ fn configs(args: &ReplayArgs) -> anyhow::Result<Vec<ReplayConfig>> {
     let config = |policy| -> anyhow::Result<ReplayConfig> {
         let overrides = Overrides { policy: Some(policy), arena_size: args.arena, ..Overrides::default() };
         let pool = overrides.apply(&environment)?;
-        Ok(ReplayConfig::new(pool).with_capacity(args.capacity).with_repeat(args.repeat))
+        Ok(ReplayConfig::new(pool)
+            .with_capacity(args.capacity)
+            .with_repeat(args.repeat)
+            .with_streams(args.streams()))
     };
     policies.into_iter().map(config).collect()
 }

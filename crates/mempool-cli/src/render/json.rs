@@ -24,6 +24,14 @@ struct Line<'a> {
     ns_per_op_p99: u64,
     ns_per_op_max: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
+    streams: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waits: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events_recorded: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    races: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     caching_reserved_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     caching_reserved_ratio: Option<f64>,
@@ -32,6 +40,7 @@ struct Line<'a> {
 /// Writes a row and a line end, at once.
 pub(crate) fn write_line(out: &mut impl Write, row: &Row) -> io::Result<()> {
     let Row { trace, report, caching } = row;
+    let order = report.stream_order.as_ref();
     let line = Line {
         trace,
         policy: report.policy.name(),
@@ -46,6 +55,10 @@ pub(crate) fn write_line(out: &mut impl Write, row: &Row) -> io::Result<()> {
         ns_per_op_median: report.latency.median_ns,
         ns_per_op_p99: report.latency.p99_ns,
         ns_per_op_max: report.latency.max_ns,
+        streams: order.map(|order| order.streams),
+        waits: order.map(|order| order.waits),
+        events_recorded: order.map(|order| order.events),
+        races: order.map(|order| order.races),
         caching_reserved_bytes: caching.map(mempool_core::Bytes::get),
         caching_reserved_ratio: caching.map(|bytes| rounded(bytes.ratio_of(report.peak_live))),
     };

@@ -24,6 +24,7 @@ const HEADER: [&str; 13] = [
     "ns/op\np99",
     "longest\nop",
 ];
+const ORDERED: [&str; 3] = ["streams", "waits", "races"];
 const COMPARED: [&str; 2] = ["pool per\nstream", "ratio"];
 const NOTHING: &str = "-";
 const LEGEND: &str = "\
@@ -54,7 +55,7 @@ pub(crate) fn table(rows: &[Row]) -> String {
 
 /// Characters of the longest line.
 fn needed_width(table: &Table) -> u16 {
-    let gaps = u16::try_from(2 * (HEADER.len() + COMPARED.len())).unwrap_or(u16::MAX);
+    let gaps = u16::try_from(2 * (HEADER.len() + ORDERED.len() + COMPARED.len())).unwrap_or(u16::MAX);
     table.column_max_content_widths().iter().fold(gaps, |sum, &width| sum.saturating_add(width))
 }
 
@@ -65,6 +66,10 @@ fn paragraph(row: &Row) -> String {
     let with_ratio = |bytes: Bytes| format!("{} ({})", size(bytes), ratio(bytes, live));
     let space = report.address_space.map_or_else(|| NOTHING.to_owned(), with_ratio);
     let caching = caching.map(|bytes| format!("\n  pool per stream {}", with_ratio(bytes)));
+    let order = report.stream_order.as_ref().map(|order| {
+        let (streams, waits, races) = (order.streams, count(order.waits), count(order.races));
+        format!("\n  {streams} streams, {waits} waits, {races} races")
+    });
     let latency = report.latency;
     format!(
         "{} {}: {} events, {} failed, fragmentation {:.2}\n  peak live {}, reserved {}, address space {space}{}\n  \
@@ -76,7 +81,7 @@ fn paragraph(row: &Row) -> String {
         report.fragmentation(),
         size(live),
         with_ratio(report.peak_reserved),
-        caching.unwrap_or_default(),
+        order.into_iter().chain(caching).collect::<String>(),
         time(latency.median_ns),
         time(latency.p99_ns),
         time(latency.max_ns),
@@ -84,7 +89,9 @@ fn paragraph(row: &Row) -> String {
 }
 
 fn columns(rows: &[Row], compared: bool) -> Table {
+    let ordered = rows.iter().any(|row| row.report.stream_order.is_some());
     let mut header = HEADER.to_vec();
+    header.extend(ORDERED.iter().filter(|_| ordered));
     header.extend(COMPARED.iter().filter(|_| compared));
     let mut table = plain_table(&header);
     for column in table.column_iter_mut().skip(2) {
@@ -109,6 +116,13 @@ fn columns(rows: &[Row], compared: bool) -> Table {
             cells.extend([NOTHING; 3].map(str::to_owned));
         } else {
             cells.extend([count(latency.median_ns), count(latency.p99_ns), time(latency.max_ns)]);
+        }
+        if ordered {
+            let order = report.stream_order.as_ref();
+            let cell = |value: Option<u64>| value.map_or_else(|| NOTHING.to_owned(), count);
+            cells.push(cell(order.map(|order| u64::from(order.streams))));
+            cells.push(cell(order.map(|order| order.waits)));
+            cells.push(cell(order.map(|order| order.races)));
         }
         if compared {
             cells.push(caching.map_or_else(|| NOTHING.to_owned(), size));

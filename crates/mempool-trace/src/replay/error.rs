@@ -1,7 +1,7 @@
 //! Why a trace was not replayed.
 
 use mempool_core::heap::AddArenaError;
-use mempool_core::{Bytes, CreateError, FreeError};
+use mempool_core::{Bytes, CreateError, FreeError, StreamError};
 
 use super::notes::Note;
 use crate::live_check::Finding;
@@ -66,6 +66,9 @@ impl ReadError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
+    /// The pool refused a stream of the trace.
+    #[error("the pool cannot take the streams of the trace")]
+    Stream(#[from] StreamError),
     /// The pool could not be built.
     #[error("the pool for the replay could not be built")]
     Create(#[from] CreateError),

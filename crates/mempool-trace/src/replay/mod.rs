@@ -25,11 +25,12 @@
 //!
 //! # Limits
 //!
-//! One thread, and one pool that all streams of the trace share: a freed block is reused at once, whichever stream freed
-//! it. A pool that must wait for streams may need more.
+//! One thread. With [`Streams::AsOne`] a freed block is reused at once, whichever stream freed it. With [`Streams::AsTraced`] the pool
+//! keeps the order of the streams on a device whose work runs behind by a number of operations, under a race detector.
 
 mod address_space;
 mod error;
+mod lagging_device;
 mod latency;
 mod notes;
 mod plan;
@@ -44,6 +45,7 @@ pub use latency::Latency;
 pub use notes::{Note, Notes, REMEMBERED_NOTES, Strictness};
 pub use plan::{Plan, PlanBuilder};
 
+use lagging_device::LaggingDevice;
 use latency::Histogram;
 use pool_runs::PoolRuns;
 
@@ -52,6 +54,22 @@ pub const UNLIMITED_CAPACITY: Bytes = Bytes::gib(1024);
 
 /// How often a plan is timed, unless told otherwise.
 pub const DEFAULT_REPEAT: u32 = 3;
+
+/// How far the work of streams runs behind, in operations, unless told otherwise.
+pub const DEFAULT_LAG: u64 = 200;
+
+/// Whether the streams of a trace are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Streams {
+    /// All as one: a freed block is reused at once.
+    #[default]
+    AsOne,
+    /// As the trace names them. What a stream is given is done `lag` operations of the trace later.
+    AsTraced {
+        /// Operations of the trace.
+        lag: u64,
+    },
+}
 
 /// How to replay.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,12 +81,14 @@ pub struct ReplayConfig {
     pub capacity: Option<Bytes>,
     /// How often the plan is timed, 0 for not at all.
     pub repeat: u32,
+    /// Whether streams are told apart.
+    pub streams: Streams,
 }
 
 impl ReplayConfig {
     /// A pool configured so, on a card that is never full, timed [`DEFAULT_REPEAT`] times.
     pub fn new(pool: PoolConfig) -> Self {
-        Self { pool, capacity: None, repeat: DEFAULT_REPEAT }
+        Self { pool, capacity: None, repeat: DEFAULT_REPEAT, streams: Streams::AsOne }
     }
 
     /// Sets [`Self::capacity`].
@@ -82,6 +102,13 @@ impl ReplayConfig {
     #[must_use]
     pub fn with_repeat(mut self, repeat: u32) -> Self {
         self.repeat = repeat;
+        self
+    }
+
+    /// Sets [`Self::streams`].
+    #[must_use]
+    pub fn with_streams(mut self, streams: Streams) -> Self {
+        self.streams = streams;
         self
     }
 
@@ -118,6 +145,24 @@ pub struct ReplayReport {
     pub at_end: PoolStatus,
     /// Times of the operations that succeeded, over all timed runs.
     pub latency: Latency,
+    /// What keeping the order of streams took, where they are told apart.
+    pub stream_order: Option<StreamFigures>,
+}
+
+/// What keeping the order of streams took, in the run that grows the pool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StreamFigures {
+    /// Streams of the trace.
+    pub streams: u32,
+    /// Waits of one stream for another that the pool put in.
+    pub waits: u64,
+    /// Events that the pool recorded.
+    pub events: u64,
+    /// Blocks handed out before other streams' work on them was done, in all runs: 0, or the pool has a fault.
+    pub races: u64,
+    /// The first of them in words.
+    pub first_race: Option<String>,
 }
 
 impl ReplayReport {
@@ -163,8 +208,16 @@ pub fn replay_with(
     mut passed: impl FnMut(),
 ) -> Result<ReplayReport, ReplayError> {
     let policy = config.pool.policy();
-    let device = Arc::new(AddressDevice::new(config.capacity.unwrap_or(UNLIMITED_CAPACITY)));
-    let mut runs = PoolRuns::new(plan, device, config.pool.clone())?;
+    let capacity = config.capacity.unwrap_or(UNLIMITED_CAPACITY);
+    let (mut runs, lagging) = match config.streams {
+        Streams::AsOne => {
+            (PoolRuns::new(plan, Arc::new(AddressDevice::new(capacity)), config.pool.clone())?, None)
+        }
+        Streams::AsTraced { lag } => {
+            let device = Arc::new(LaggingDevice::new(capacity, plan.streams() as usize, lag));
+            (PoolRuns::as_traced(plan, Arc::clone(&device), config.pool.clone())?, Some(device))
+        }
+    };
     let growth = runs.grow()?;
     passed();
     let mut times = Histogram::new();
@@ -174,6 +227,12 @@ pub fn replay_with(
     }
     let address_space = address_space::needed(plan, policy)?;
     passed();
+    let stream_order = lagging.map(|device| {
+        let (races, first_race) = device.races();
+        let counters = growth.at_end.counters;
+        let (waits, events) = (counters.waits, counters.events);
+        StreamFigures { streams: plan.streams(), waits, events, races, first_race }
+    });
     Ok(ReplayReport {
         policy,
         events: plan.events(),
@@ -186,5 +245,6 @@ pub fn replay_with(
         at_peak: growth.at_peak,
         at_end: growth.at_end,
         latency: times.summary(),
+        stream_order,
     })
 }

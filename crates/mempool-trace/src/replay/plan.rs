@@ -1,7 +1,7 @@
 //! [`Plan`]: a trace made ready for replay, with slot numbers in the place of pointers.
 //!
 //! A replay that looked pointers up as it goes would time its own hash map. A plan has done that work before: each live
-//! block has a slot, slots are used again as soon as they are free, and an operation names its slot.
+//! block has a slot, slots are used again as soon as they are free, and an operation names its slot. Streams have indexes from 0 on.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
@@ -12,10 +12,12 @@ use crate::live_check::{Finding, LiveCheck, LiveCounts, Step};
 use crate::replay::ReadError;
 use crate::rmm::{TraceReader, TraceRow};
 
-/// A trace made ready for replay. Made by [`Plan::read`] or a [`PlanBuilder`]; 16 bytes an operation.
+/// A trace made ready for replay. Made by [`Plan::read`] or a [`PlanBuilder`]; 24 bytes an operation.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     operations: Vec<Operation>,
+    /// Number of streams; each has an index below.
+    streams: u32,
     slots: usize,
     peak_operation: usize,
     peak_live: u128,
@@ -32,6 +34,8 @@ pub(super) struct Operation {
     slot: u32,
     /// Line in the file, at most `u32::MAX`.
     line: u32,
+    /// Index of the stream.
+    stream: u32,
 }
 
 /// What a step does.
@@ -50,6 +54,11 @@ impl Operation {
     #[inline]
     pub(super) fn slot(self) -> usize {
         self.slot as usize
+    }
+
+    #[inline]
+    pub(super) fn stream(self) -> u32 {
+        self.stream
     }
 
     pub(super) fn line(self) -> u64 {
@@ -125,6 +134,11 @@ impl Plan {
         self.slots
     }
 
+    /// Streams that the operations name.
+    pub fn streams(&self) -> u32 {
+        self.streams
+    }
+
     /// Counts over the good rows.
     pub fn counts(&self) -> LiveCounts {
         self.counts
@@ -164,6 +178,8 @@ pub struct PlanBuilder {
     check: LiveCheck,
     slots: HashMap<u64, u32, RandomState>,
     free_slots: Vec<u32>,
+    /// Indexes of streams.
+    streams: HashMap<u64, u32, RandomState>,
     plan: Plan,
 }
 
@@ -204,19 +220,25 @@ impl PlanBuilder {
             slot
         });
         self.slots.insert(row.pointer, slot);
-        self.push(row.size, slot, row.line);
+        self.push(row, row.size, slot);
     }
 
     fn free(&mut self, row: &TraceRow) {
         // A block of 0 bytes has no slot.
         if let Some(slot) = self.slots.remove(&row.pointer) {
             self.free_slots.push(slot);
-            self.push(0, slot, row.line);
+            self.push(row, 0, slot);
         }
     }
 
-    fn push(&mut self, size: u64, slot: u32, line: u64) {
-        self.plan.operations.push(Operation { size, slot, line: u32::try_from(line).unwrap_or(u32::MAX) });
+    fn push(&mut self, row: &TraceRow, size: u64, slot: u32) {
+        let plan = &mut self.plan;
+        let stream = *self.streams.entry(row.stream).or_insert_with(|| {
+            plan.streams += 1;
+            plan.streams - 1
+        });
+        let line = u32::try_from(row.line).unwrap_or(u32::MAX);
+        plan.operations.push(Operation { size, slot, line, stream });
     }
 
     /// The plan of all rows taken. Blocks that are live at the end stay live.
@@ -248,6 +270,17 @@ mod tests {
             plan(&[(Allocate, 7, 10), (Allocate, 8, 20), (Free, 7, 10), (Allocate, 9, 30), (Free, 8, 20)]);
         assert_eq!(steps(&plan), [(10, 0), (20, 1), (0, 0), (30, 0), (0, 1)]);
         assert_eq!((plan.slots(), plan.peak_live(), plan.peak_operation()), (2, Bytes::new(50), 4));
+    }
+
+    #[test]
+    fn streams_have_indexes_in_the_order_in_which_they_appear() {
+        let mut builder = PlanBuilder::new();
+        for (pointer, stream) in [(1, 70), (2, 5), (3, 70), (4, 0)] {
+            let _ = builder.add(&TraceRow::new(Allocate, pointer, 8).with_stream(stream));
+        }
+        let plan = builder.finish();
+        let indexes: Vec<u32> = plan.steps().iter().map(|operation| operation.stream()).collect();
+        assert_eq!((indexes, plan.streams()), (vec![0, 1, 0, 2], 3));
     }
 
     #[test]

@@ -4,9 +4,13 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use mempool_core::{Alignment, Device, DeviceAddress, Pool, PoolConfig, PoolStatus};
+use mempool_core::{
+    Alignment, AllocError, Bytes, Device, DeviceAddress, FreeError, Pool, PoolConfig, PoolStatus,
+    RawAllocation, StreamId,
+};
 
 use super::ReplayError;
+use super::lagging_device::LaggingDevice;
 use super::latency::Histogram;
 use super::plan::{Plan, Todo};
 
@@ -27,16 +31,47 @@ pub(super) struct PoolRuns<'a> {
     plan: &'a Plan,
     pool: Pool,
     /// By slot.
-    live: Vec<Option<DeviceAddress>>,
+    live: Vec<Option<Live>>,
+    streams: Option<TracedStreams>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Live {
+    address: DeviceAddress,
+    bytes: Bytes,
+    /// Index of the stream that it was allocated on.
+    stream: u32,
+}
+
+/// The streams of the trace, told apart.
+struct TracedStreams {
+    device: Arc<LaggingDevice>,
+    /// By index.
+    ids: Vec<StreamId>,
 }
 
 impl<'a> PoolRuns<'a> {
+    /// All streams as one.
     pub(super) fn new(
         plan: &'a Plan,
         device: Arc<dyn Device>,
         config: PoolConfig,
     ) -> Result<Self, ReplayError> {
-        Ok(Self { plan, pool: Pool::new(device, config)?, live: vec![None; plan.slots()] })
+        let pool = Pool::new(device, config)?;
+        Ok(Self { plan, pool, live: vec![None; plan.slots()], streams: None })
+    }
+
+    /// Each stream by itself.
+    pub(super) fn as_traced(
+        plan: &'a Plan,
+        device: Arc<LaggingDevice>,
+        config: PoolConfig,
+    ) -> Result<Self, ReplayError> {
+        let mut runs = Self::new(plan, Arc::clone(&device) as _, config)?;
+        let add = |index| runs.pool.add_stream(LaggingDevice::stream(index));
+        let ids = (0..plan.streams()).map(add).collect::<Result<_, _>>()?;
+        runs.streams = Some(TracedStreams { device, ids });
+        Ok(runs)
     }
 
     /// Runs the plan once, growing the pool as it needs.
@@ -48,10 +83,9 @@ impl<'a> PoolRuns<'a> {
             first_failure: None,
         };
         for (done, operation) in (1..).zip(self.plan.steps()) {
-            let live = &mut self.live[operation.slot()];
             match operation.todo() {
-                Todo::Allocate(size) => match self.pool.allocate_raw(size, Alignment::ONE) {
-                    Ok(block) => *live = Some(block.address),
+                Todo::Allocate(size) => match self.allocate(size, operation.stream()) {
+                    Ok(block) => self.keep(operation.slot(), &block, operation.stream()),
                     Err(error) => {
                         run.failures += 1;
                         run.first_failure.get_or_insert_with(|| (operation.line(), with_sources(&error)));
@@ -59,8 +93,9 @@ impl<'a> PoolRuns<'a> {
                 },
                 Todo::Free => {
                     // The slot is empty when the allocation failed.
-                    if let Some(address) = live.take() {
-                        let freed = self.pool.free(address);
+                    if let Some(live) = self.live[operation.slot()].take() {
+                        self.before_free(live, operation.stream());
+                        let freed = self.free(live.address, operation.stream());
                         freed.map_err(|source| ReplayError::Free { line: operation.line(), source })?;
                     }
                 }
@@ -78,21 +113,21 @@ impl<'a> PoolRuns<'a> {
     pub(super) fn time(&mut self, times: &mut Histogram) -> Result<(), ReplayError> {
         let overhead = clock_overhead_ns();
         for operation in self.plan.steps() {
-            let live = &mut self.live[operation.slot()];
             match operation.todo() {
                 Todo::Allocate(size) => {
                     let start = Instant::now();
-                    let block = self.pool.allocate_raw(size, Alignment::ONE);
+                    let block = self.allocate(size, operation.stream());
                     let ns = elapsed_ns(start);
                     if let Ok(block) = block {
-                        *live = Some(block.address);
+                        self.keep(operation.slot(), &block, operation.stream());
                         times.add(ns.saturating_sub(overhead));
                     }
                 }
                 Todo::Free => {
-                    if let Some(address) = live.take() {
+                    if let Some(live) = self.live[operation.slot()].take() {
+                        self.before_free(live, operation.stream());
                         let start = Instant::now();
-                        let freed = self.pool.free(address);
+                        let freed = self.free(live.address, operation.stream());
                         let ns = elapsed_ns(start);
                         freed.map_err(|source| ReplayError::Free { line: operation.line(), source })?;
                         times.add(ns.saturating_sub(overhead));
@@ -103,10 +138,42 @@ impl<'a> PoolRuns<'a> {
         self.free_leftovers()
     }
 
-    fn free_leftovers(&mut self) -> Result<(), ReplayError> {
-        for address in self.live.iter_mut().filter_map(Option::take) {
-            self.pool.free(address).map_err(|source| ReplayError::Free { line: 0, source })?;
+    #[inline]
+    fn allocate(&self, size: Bytes, stream: u32) -> Result<RawAllocation, AllocError> {
+        match &self.streams {
+            None => self.pool.allocate_raw(size, Alignment::ONE),
+            Some(streams) => self.pool.allocate_raw_on(streams.ids[stream as usize], size, Alignment::ONE),
         }
+    }
+
+    #[inline]
+    fn free(&self, address: DeviceAddress, stream: u32) -> Result<Bytes, FreeError> {
+        match &self.streams {
+            None => self.pool.free(address),
+            Some(streams) => self.pool.free_on(address, streams.ids[stream as usize]),
+        }
+    }
+
+    fn keep(&mut self, slot: usize, block: &RawAllocation, stream: u32) {
+        let RawAllocation { address, bytes, .. } = *block;
+        if let Some(streams) = &self.streams {
+            streams.device.handed_out(address, bytes, stream);
+        }
+        self.live[slot] = Some(Live { address, bytes, stream });
+    }
+
+    fn before_free(&self, live: Live, stream: u32) {
+        if let Some(streams) = &self.streams {
+            streams.device.freed(live.address, live.bytes, live.stream, stream);
+        }
+    }
+
+    fn free_leftovers(&mut self) -> Result<(), ReplayError> {
+        for live in std::mem::take(&mut self.live).into_iter().flatten() {
+            self.before_free(live, live.stream);
+            self.free(live.address, live.stream).map_err(|source| ReplayError::Free { line: 0, source })?;
+        }
+        self.live.resize(self.plan.slots(), None);
         Ok(())
     }
 }
