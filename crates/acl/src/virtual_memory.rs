@@ -12,6 +12,8 @@
 //! 2. A mapping holds both its parents; a reservation in which a mapping could not be undone is never released.
 #![expect(unsafe_code, reason = "vouches for the range that a mapping owns")]
 
+mod release;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
