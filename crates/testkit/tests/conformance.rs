@@ -4,12 +4,16 @@
 mod conformance {
     use std::sync::Arc;
 
-    use backend_host::{CallCounting, FaultInjection, HostBackend, HostDeviceConfig, Latency};
-    use mempool_core::{
-        AddressDevice, Alignment, Bytes, Device, DeviceAddress, DeviceError, DeviceProperties, MemoryInfo,
-        StreamOrder, TailPadding, VirtualMemory,
+    use backend_host::{
+        CallCounting, FaultInjection, HostBackend, HostDevice, HostDeviceConfig, Latency, device_stream,
     };
-    use testkit::conformance::run_conformance;
+    use host_device::ClockMode;
+    use host_device::engine::{Engine, Gate, Operation, StreamId, StreamOptions};
+    use mempool_core::{
+        AddressDevice, Alignment, Bytes, Device, DeviceAddress, DeviceError, DeviceEvent, DeviceProperties,
+        DeviceStream, MemoryInfo, StreamOrder, TailPadding, VirtualMemory,
+    };
+    use testkit::conformance::{HeldWork, StreamRig, run_conformance, run_event_conformance};
 
     const CAPACITY: u64 = 3 << 30;
 
@@ -85,6 +89,74 @@ mod conformance {
         });
     }
 
+    fn engine(clock: ClockMode) -> Arc<Engine> {
+        let config = HostDeviceConfig::new(CAPACITY).with_clock(clock);
+        Arc::new(Engine::new(Arc::new(HostDevice::new(config).unwrap())).unwrap())
+    }
+
+    /// A device over an engine, in a wrapping of the test's.
+    #[derive(Debug)]
+    struct EngineRig {
+        engine: Arc<Engine>,
+        device: Arc<dyn Device>,
+    }
+
+    #[derive(Debug)]
+    struct HeldByGate {
+        engine: Arc<Engine>,
+        gate: Gate,
+    }
+
+    impl HeldWork for HeldByGate {
+        fn let_go(self: Box<Self>) {
+            self.engine.open_gate(&self.gate);
+        }
+    }
+
+    impl StreamRig for EngineRig {
+        fn device(&self) -> Arc<dyn Device> {
+            Arc::clone(&self.device)
+        }
+
+        fn stream(&self) -> DeviceStream {
+            device_stream(self.engine.create_stream(StreamOptions::default()))
+        }
+
+        fn hold(&self, stream: DeviceStream) -> Box<dyn HeldWork> {
+            let gate = Gate::new();
+            self.engine.enqueue(StreamId::new(stream.get()), Operation::wait_gate(&gate)).unwrap();
+            Box::new(HeldByGate { engine: Arc::clone(&self.engine), gate })
+        }
+    }
+
+    #[test]
+    fn events_of_an_engine_on_either_clock() {
+        for clock in [ClockMode::Manual, ClockMode::Threaded { delays: false }] {
+            run_event_conformance(|| {
+                let engine = engine(clock);
+                let device = Arc::new(HostBackend::with_engine(Arc::clone(&engine)));
+                Box::new(EngineRig { engine, device })
+            })
+            .unwrap_or_else(|error| panic!("{clock:?}: {error}"));
+        }
+    }
+
+    #[test]
+    fn events_through_all_wrappers() {
+        run_event_conformance(|| {
+            let engine = engine(ClockMode::Manual);
+            let host = HostBackend::with_engine(Arc::clone(&engine));
+            let device = Arc::new(FaultInjection::new(CallCounting::new(Latency::new(host, |_| ()))));
+            Box::new(EngineRig { engine, device })
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    #[test]
+    fn host_memory_with_an_engine() {
+        conforms(|| Arc::new(HostBackend::with_engine(engine(ClockMode::Manual))));
+    }
+
     /// Breaks one promise: it takes from its capacity twice what it should.
     #[derive(Debug)]
     struct Greedy(AddressDevice);
@@ -125,5 +197,71 @@ mod conformance {
             "{error}"
         );
         assert!(!error.failed.iter().any(|(name, _)| *name == "zero_bytes_are_refused"), "{error}");
+    }
+
+    /// Breaks one promise of events: it forgets that a stream waits.
+    #[derive(Debug)]
+    struct Forgetful(HostBackend);
+
+    impl Device for Forgetful {
+        fn properties(&self) -> DeviceProperties {
+            self.0.properties()
+        }
+
+        fn memory_info(&self) -> Result<MemoryInfo, DeviceError> {
+            self.0.memory_info()
+        }
+
+        fn allocate_arena(&self, size: Bytes) -> Result<DeviceAddress, DeviceError> {
+            self.0.allocate_arena(size)
+        }
+
+        fn free_arena(&self, base: DeviceAddress, size: Bytes) -> Result<(), DeviceError> {
+            self.0.free_arena(base, size)
+        }
+
+        fn stream_order(&self) -> Option<&dyn StreamOrder> {
+            Some(self)
+        }
+
+        fn virtual_memory(&self) -> Option<&dyn VirtualMemory> {
+            None
+        }
+    }
+
+    impl StreamOrder for Forgetful {
+        fn record_event(&self, stream: DeviceStream) -> Result<DeviceEvent, DeviceError> {
+            self.0.record_event(stream)
+        }
+
+        fn is_complete(&self, event: DeviceEvent) -> Result<bool, DeviceError> {
+            self.0.is_complete(event)
+        }
+
+        fn synchronize_event(&self, event: DeviceEvent) -> Result<(), DeviceError> {
+            self.0.synchronize_event(event)
+        }
+
+        fn wait_event(&self, _: DeviceStream, _: DeviceEvent) -> Result<(), DeviceError> {
+            Ok(())
+        }
+
+        fn release_event(&self, event: DeviceEvent) -> Result<(), DeviceError> {
+            self.0.release_event(event)
+        }
+    }
+
+    #[test]
+    fn a_device_that_forgets_waits_fails_the_checks_of_waits_and_no_others() {
+        let error = run_event_conformance(|| {
+            let engine = engine(ClockMode::Manual);
+            let device = Arc::new(Forgetful(HostBackend::with_engine(Arc::clone(&engine))));
+            Box::new(EngineRig { engine, device })
+        })
+        .unwrap_err();
+        let failed: Vec<_> = error.failed.iter().map(|(name, _)| *name).collect();
+        assert!(failed.contains(&"a_stream_waits_for_the_event_of_another"), "{error}");
+        assert!(failed.contains(&"a_wait_stays_when_its_event_is_released"), "{error}");
+        assert!(!failed.contains(&"an_event_stays_complete"), "{error}");
     }
 }

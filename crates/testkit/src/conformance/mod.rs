@@ -11,17 +11,23 @@
 //! # Ok::<(), testkit::conformance::ConformanceError>(())
 //! ```
 //!
-//! The device must be the caller's alone while the checks run, with at least 64 MiB and 64 granules free.
+//! The device must be the caller's alone while the checks run, with at least 64 MiB and 64 granules free. What a device offers
+//! beside arenas is checked where it does: virtual memory in the same list; events, which need streams and work in them, by
+//! [`run_event_conformance`].
 
 mod device_checks;
+mod event_checks;
 mod pool_checks;
 mod refusal_checks;
 mod sharing_checks;
+mod virtual_memory_checks;
 
 use std::fmt;
 use std::sync::Arc;
 
 use mempool_core::{Alignment, Bytes, Device, Pool, PoolConfig, PoolConfigBuilder};
+
+pub use event_checks::{EVENT_CHECKS, EventCheck, HeldWork, MakeRig, StreamRig, run_event_conformance};
 
 use crate::violation::Violation;
 use crate::watched_device::WatchedDevice;
@@ -83,6 +89,16 @@ checks![
     sharing_checks::pools_share_a_device,
     sharing_checks::the_last_handle_gives_everything_back,
     sharing_checks::a_block_keeps_its_pool_alive,
+    event_checks::events_and_streams_that_never_were_are_errors,
+    virtual_memory_checks::whether_there_is_virtual_memory_never_changes,
+    virtual_memory_checks::addresses_cost_no_memory_and_memory_no_addresses,
+    virtual_memory_checks::memory_can_be_mapped_again_and_elsewhere,
+    virtual_memory_checks::reservations_and_arenas_do_not_overlap,
+    virtual_memory_checks::a_refused_mapping_changes_nothing,
+    virtual_memory_checks::what_is_mapped_stays,
+    virtual_memory_checks::sizes_that_are_no_granules_are_refused,
+    virtual_memory_checks::more_physical_memory_than_is_free_is_out_of_memory,
+    virtual_memory_checks::threads_may_map_at_the_same_time,
 ];
 
 /// The checks that failed.
@@ -90,13 +106,15 @@ checks![
 pub struct ConformanceError {
     /// Name of the device.
     pub device: String,
+    /// Number of checks that ran.
+    pub checks: usize,
     /// Name of each failed check, and what was found.
     pub failed: Vec<(&'static str, Violation)>,
 }
 
 impl fmt::Display for ConformanceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {} checks failed on device {:?}", self.failed.len(), CHECKS.len(), self.device)?;
+        write!(f, "{} of {} checks failed on device {:?}", self.failed.len(), self.checks, self.device)?;
         self.failed.iter().try_for_each(|(name, violation)| write!(f, "\n  {name}: {violation}"))
     }
 }
@@ -107,15 +125,22 @@ impl fmt::Display for ConformanceError {
 ///
 /// All checks that failed, by name.
 pub fn run_conformance(make_device: impl Fn() -> Arc<dyn Device>) -> Result<(), ConformanceError> {
-    let failed: Vec<_> = CHECKS
-        .iter()
-        .filter_map(|check| (check.run)(&make_device).err().map(|violation| (check.name, violation)))
-        .collect();
-    if failed.is_empty() {
-        Ok(())
-    } else {
-        Err(ConformanceError { device: make_device().properties().name, failed })
+    let checks = CHECKS.iter().map(|check| (check.name, (check.run)(&make_device)));
+    run_list(checks, || make_device().properties().name)
+}
+
+/// Runs checks as they are asked for, and gathers those that fail.
+fn run_list(
+    checks: impl Iterator<Item = (&'static str, CheckResult)>,
+    device: impl FnOnce() -> String,
+) -> Result<(), ConformanceError> {
+    let mut count = 0;
+    let mut failed = Vec::new();
+    for (name, result) in checks {
+        count += 1;
+        failed.extend(result.err().map(|violation| (name, violation)));
     }
+    if failed.is_empty() { Ok(()) } else { Err(ConformanceError { device: device(), checks: count, failed }) }
 }
 
 /// A watched device, and a pool over it.
