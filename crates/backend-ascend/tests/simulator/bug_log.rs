@@ -9,8 +9,8 @@ use backend_ascend::acl::{AclError, ErrorKind, Stream, forget_current_context};
 use backend_ascend::{ArenaSource, AscendBackend, AscendOptions, BackendError, OpenError};
 use mempool_core::{Bytes, Device, DeviceError, Pool, PoolConfig, StreamOrder};
 
+use super::cards::{assert_holds_nothing, context_of, free_of, open};
 use super::process::{LIBRARY, in_processes, on_simulator, on_simulators};
-use super::rig::{assert_holds_nothing, context_of, free_of, open};
 
 fn by_virtual_memory() -> AscendOptions {
     AscendOptions::default().arena_source(ArenaSource::VirtualMemory)

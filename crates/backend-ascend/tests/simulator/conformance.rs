@@ -6,8 +6,9 @@ use backend_ascend::{ArenaSource, AscendOptions, Pages, VirtualPages};
 use mempool_core::{Alignment, Bytes, Device};
 use testkit::conformance::{run_conformance, run_event_conformance};
 
+use super::cards::open;
 use super::process::on_simulator;
-use super::rig::{AscendRig, open};
+use super::rig::AscendRig;
 
 const CARD: (&str, &str) = ("ASCEND_SIM_CAPACITY", "3GiB");
 
@@ -61,7 +62,7 @@ fn the_oldest_cann_conforms_too() {
 #[test]
 fn events_conform() {
     on_simulator(events_conform, &[CARD], || {
-        run_event_conformance(|| Box::new(AscendRig::new(AscendOptions::default())))
+        run_event_conformance(|| Box::new(AscendRig::new(open(AscendOptions::default()))))
             .unwrap_or_else(|error| panic!("{error}"));
     });
 }

@@ -3,8 +3,8 @@
 use backend_ascend::{ArenaSource, AscendBackend, AscendOptions, OpenError, VirtualPages};
 use mempool_core::{Bytes, Device, DeviceError, VirtualMemory};
 
+use super::cards::{assert_holds_nothing, context_of, open};
 use super::process::on_simulator;
-use super::rig::{assert_holds_nothing, context_of, open};
 
 /// The card answers that it has no virtual memory, however often it is asked.
 const WITHOUT: [(&str, &str); 1] = [(

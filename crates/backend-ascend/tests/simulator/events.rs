@@ -6,6 +6,7 @@ use backend_ascend::{AscendOptions, BackendError};
 use mempool_core::{DeviceError, StreamOrder};
 use testkit::conformance::{HeldWork as _, StreamRig as _};
 
+use super::cards::open;
 use super::process::on_simulator;
 use super::rig::{AscendRig, hold};
 
@@ -18,7 +19,7 @@ fn events_of(rig: &AscendRig) -> usize {
 #[test]
 fn an_event_that_was_seen_complete_is_recorded_anew() {
     on_simulator(an_event_that_was_seen_complete_is_recorded_anew, &[], || {
-        let rig = AscendRig::new(AscendOptions::default());
+        let rig = AscendRig::new(open(AscendOptions::default()));
         let stream = rig.stream();
         for _ in 0..100 {
             let event = rig.backend.record_event(stream).unwrap();
@@ -32,7 +33,7 @@ fn an_event_that_was_seen_complete_is_recorded_anew() {
 #[test]
 fn an_event_that_a_stream_still_waits_for_is_not_recorded_anew() {
     on_simulator(an_event_that_a_stream_still_waits_for_is_not_recorded_anew, &[], || {
-        let rig = AscendRig::new(AscendOptions::default());
+        let rig = AscendRig::new(open(AscendOptions::default()));
         let [(first, one), (_, two)] = [(); 2].map(|()| rig.new_stream());
         let three = rig.stream();
         let work = Box::new(hold(&first));
@@ -64,7 +65,7 @@ fn an_event_that_a_stream_still_waits_for_is_not_recorded_anew() {
 #[test]
 fn waits_that_nobody_asks_about_do_not_pile_up_events() {
     on_simulator(waits_that_nobody_asks_about_do_not_pile_up_events, &[], || {
-        let rig = AscendRig::new(AscendOptions::default());
+        let rig = AscendRig::new(open(AscendOptions::default()));
         let [(first, one), (second, two)] = [(); 2].map(|()| rig.new_stream());
         // Nothing is ever asked about; the streams are only seen to have come to their ends by the test.
         for _ in 0..2_000 {
@@ -81,7 +82,7 @@ fn waits_that_nobody_asks_about_do_not_pile_up_events() {
 #[test]
 fn a_stream_that_was_released_leaves_events_that_can_be_asked_about() {
     on_simulator(a_stream_that_was_released_leaves_events_that_can_be_asked_about, &[], || {
-        let rig = AscendRig::new(AscendOptions::default());
+        let rig = AscendRig::new(open(AscendOptions::default()));
         let (stream, name) = rig.new_stream();
         let (_, other) = rig.new_stream();
         let work = Box::new(hold(&stream));
@@ -101,7 +102,7 @@ fn a_stream_that_was_released_leaves_events_that_can_be_asked_about() {
 #[test]
 fn a_stream_has_one_name_and_a_released_name_is_never_given_again() {
     on_simulator(a_stream_has_one_name_and_a_released_name_is_never_given_again, &[], || {
-        let rig = AscendRig::new(AscendOptions::default());
+        let rig = AscendRig::new(open(AscendOptions::default()));
         let (stream, name) = rig.new_stream();
         assert_eq!(rig.backend.register_stream(&stream).unwrap(), name);
         assert_eq!(rig.backend.holdings().streams, 1);

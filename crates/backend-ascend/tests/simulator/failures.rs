@@ -7,8 +7,8 @@ use backend_ascend::acl::{Runtime, Stream};
 use backend_ascend::{ArenaSource, AscendBackend, AscendOptions, OpenError};
 use mempool_core::{Bytes, Device, DeviceStream, Pool, PoolConfig, StreamOrder, VirtualMemory};
 
+use super::cards::{assert_holds_nothing, context_of, open};
 use super::process::{Variable, on_simulators};
-use super::rig::{assert_holds_nothing, context_of, open};
 
 /// The n-th of these fails, for n up to [`TIMES`].
 const CALLS: &[&str] = &[

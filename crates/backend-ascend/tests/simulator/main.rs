@@ -6,6 +6,8 @@
 #[cfg(test)]
 mod bug_log;
 #[cfg(test)]
+mod cards;
+#[cfg(test)]
 mod conformance;
 #[cfg(test)]
 mod degraded;

@@ -3,8 +3,8 @@
 use backend_ascend::{ArenaSource, AscendOptions, Pages};
 use mempool_core::{Bytes, Device, DeviceError, TailPadding, VirtualMemory};
 
+use super::cards::{assert_holds_nothing, context_of, free_of, open};
 use super::process::on_simulator;
-use super::rig::{assert_holds_nothing, context_of, free_of, open};
 
 #[test]
 fn properties_are_those_of_the_chip() {

@@ -1,36 +1,11 @@
-//! A backend on the simulated card, its streams, and work in them that lasts until it is let go.
+//! A backend with streams, and work in them that lasts until it is let go. Also used by the example `hardware_test`.
 
 use std::sync::{Arc, mpsc};
 
-use backend_ascend::acl::{Context, Runtime, Stream};
-use backend_ascend::{AscendBackend, AscendOptions, Holdings};
-use mempool_core::{Bytes, Device, DeviceStream};
+use backend_ascend::AscendBackend;
+use backend_ascend::acl::Stream;
+use mempool_core::{Device, DeviceStream};
 use testkit::conformance::{HeldWork, StreamRig};
-
-/// Opens card 0.
-pub(crate) fn open(options: AscendOptions) -> AscendBackend {
-    AscendBackend::open(0, options).unwrap_or_else(|error| panic!("{error}"))
-}
-
-/// The context that a card has of itself.
-pub(crate) fn context_of(device: i32) -> Context {
-    Runtime::start().unwrap().device(device).unwrap().primary_context()
-}
-
-/// Free bytes of the card.
-pub(crate) fn free_of(backend: &AscendBackend) -> Bytes {
-    backend.memory_info().unwrap().free
-}
-
-/// That a backend holds nothing but events for later, and that nothing was lost on the way.
-#[track_caller]
-pub(crate) fn assert_holds_nothing(backend: &AscendBackend) {
-    let held = backend.holdings();
-    let Holdings { arenas, streams, events, reservations, memories, mappings, .. } = held;
-    assert_eq!([arenas, streams, events, reservations, memories, mappings], [0; 6], "{held:?}");
-    let errors = backend.context().device().runtime().release_errors();
-    assert_eq!((errors.failed, errors.leaked), (0, 0), "{:?}", errors.last);
-}
 
 /// A backend with streams of its own.
 #[derive(Debug)]
@@ -45,14 +20,14 @@ pub(crate) struct Held {
 }
 
 impl AscendRig {
-    pub(crate) fn new(options: AscendOptions) -> Self {
-        Self { backend: Arc::new(open(options)) }
+    pub(crate) fn new(backend: AscendBackend) -> Self {
+        Self { backend: Arc::new(backend) }
     }
 
     /// A stream, with its name.
     pub(crate) fn new_stream(&self) -> (Arc<Stream>, DeviceStream) {
-        let stream = Arc::new(Stream::new(self.backend.context()).unwrap());
-        let name = self.backend.register_stream(&stream).unwrap();
+        let stream = Arc::new(Stream::new(self.backend.context()).expect("the card has streams left"));
+        let name = self.backend.register_stream(&stream).expect("it is of the same card");
         (stream, name)
     }
 }
@@ -60,18 +35,18 @@ impl AscendRig {
 /// Puts work into a stream that lasts until it is let go, or dropped.
 pub(crate) fn hold(stream: &Stream) -> Held {
     let (release, released) = mpsc::channel::<()>();
-    stream
-        .launch_host_function(move || {
-            // An error is a sender that is gone, which lets go too.
-            let _ = released.recv();
-        })
-        .unwrap();
+    let work = move || {
+        // An error is a sender that is gone, which lets go too.
+        let _ = released.recv();
+    };
+    stream.launch_host_function(work).expect("a stream takes a host function");
     Held { release }
 }
 
 impl HeldWork for Held {
     fn let_go(self: Box<Self>) {
-        self.release.send(()).expect("the work waits for it");
+        // An error is work that was dropped with its stream.
+        let _ = self.release.send(());
     }
 }
 
@@ -85,6 +60,6 @@ impl StreamRig for AscendRig {
     }
 
     fn hold(&self, stream: DeviceStream) -> Box<dyn HeldWork> {
-        Box::new(hold(&self.backend.registered_stream(stream).unwrap()))
+        Box::new(hold(&self.backend.registered_stream(stream).expect("it is of this rig")))
     }
 }
