@@ -4,6 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::bench::{BenchOptions, Depth};
+use crate::card_program::Card;
+use crate::demo_ascend::DemoOptions;
+use crate::hardware_test::HardwareTestOptions;
 use crate::step::{self, Step};
 
 /// One task with its options.
@@ -42,6 +45,10 @@ pub(crate) enum Verb {
         /// Where it goes.
         folder: PathBuf,
     },
+    /// Test the backend on a card.
+    HardwareTest(HardwareTestOptions),
+    /// Show three models on a card.
+    DemoAscend(DemoOptions),
 }
 
 /// Arguments that make no task.
@@ -89,6 +96,11 @@ Tasks:
   check-headers DIR          compare crates/acl-sys/headers with the ACL headers below DIR: of an installed CANN, or of
                              an unpacked torch_npu wheel
   sim DIR                    build the simulated Ascend runtime and lay it out in DIR/lib64 and DIR/include
+  hardware-test [--sim] [--report FILE] [--device N]
+                             conformance, timings and open questions on the card of this machine, or on the simulator;
+                             exit code 2 where there is no card
+  demo-ascend [--sim] [--device N] [MODEL...]
+                             three models on one card with all memory from one pool; without models on the simulator
   help                       print this
 
 Examples:
@@ -119,6 +131,8 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Verb, Usag
         "bench" => parse_bench(args),
         "bindgen" => parse_bindgen(args),
         "check-headers" => Ok(Verb::CheckHeaders { folder: parse_folder("check-headers", args)? }),
+        "hardware-test" => parse_hardware_test(args),
+        "demo-ascend" => parse_demo_ascend(args),
         "sim" => Ok(Verb::Sim { folder: parse_folder("sim", args)? }),
         _ => Err(UsageError::UnknownVerb(verb)),
     }
@@ -144,7 +158,7 @@ fn parse_bench(mut args: impl Iterator<Item = String>) -> Result<Verb, UsageErro
             "--full" => options.depth = Depth::Full,
             "--json" => options.json = true,
             "--filter" => {
-                options.filter = Some(args.next().ok_or(UsageError::MissingValue { option: "--filter" })?);
+                options.filter = Some(value(&mut args, "--filter")?);
             }
             other => match other.strip_prefix("--filter=") {
                 Some(name) => options.filter = Some(name.to_owned()),
@@ -164,6 +178,38 @@ fn parse_bindgen(args: impl Iterator<Item = String>) -> Result<Verb, UsageError>
         }
     }
     Ok(Verb::Bindgen { check })
+}
+
+fn parse_hardware_test(mut args: impl Iterator<Item = String>) -> Result<Verb, UsageError> {
+    let mut options = HardwareTestOptions { card: Card::Real, report: None, device: None };
+    while let Some(argument) = args.next() {
+        match argument.as_str() {
+            "--sim" => options.card = Card::Simulated,
+            "--report" => options.report = Some(value(&mut args, "--report")?.into()),
+            "--device" => options.device = Some(value(&mut args, "--device")?),
+            _ => return Err(UsageError::UnknownArgument { verb: "hardware-test", argument }),
+        }
+    }
+    Ok(Verb::HardwareTest(options))
+}
+
+fn parse_demo_ascend(mut args: impl Iterator<Item = String>) -> Result<Verb, UsageError> {
+    let mut options = DemoOptions { simulated: false, models: Vec::new(), device: None };
+    while let Some(argument) = args.next() {
+        match argument.as_str() {
+            "--sim" => options.simulated = true,
+            "--device" => options.device = Some(value(&mut args, "--device")?),
+            option if option.starts_with('-') => {
+                return Err(UsageError::UnknownArgument { verb: "demo-ascend", argument });
+            }
+            _ => options.models.push(argument.into()),
+        }
+    }
+    Ok(Verb::DemoAscend(options))
+}
+
+fn value(args: &mut impl Iterator<Item = String>, option: &'static str) -> Result<String, UsageError> {
+    args.next().ok_or(UsageError::MissingValue { option })
 }
 
 fn parse_folder(verb: &'static str, mut args: impl Iterator<Item = String>) -> Result<PathBuf, UsageError> {
@@ -197,6 +243,18 @@ mod tests {
         assert_eq!(parse_line("bindgen --check"), Ok(Verb::Bindgen { check: true }));
         assert_eq!(parse_line("check-headers a/b"), Ok(Verb::CheckHeaders { folder: "a/b".into() }));
         assert_eq!(parse_line("sim a/b"), Ok(Verb::Sim { folder: "a/b".into() }));
+        let options = HardwareTestOptions {
+            card: Card::Simulated,
+            report: Some("a.json".into()),
+            device: Some("1".to_owned()),
+        };
+        assert_eq!(
+            parse_line("hardware-test --sim --report a.json --device 1"),
+            Ok(Verb::HardwareTest(options))
+        );
+        let options =
+            DemoOptions { simulated: false, models: vec!["a.om".into(), "b.om".into()], device: None };
+        assert_eq!(parse_line("demo-ascend a.om b.om"), Ok(Verb::DemoAscend(options)));
         assert_eq!(parse_line("sim"), Err(UsageError::MissingValue { option: "sim" }));
         let filter = Some("P1".to_owned());
         let full = Verb::Bench(BenchOptions { depth: Depth::Full, json: true, filter });
@@ -232,6 +290,14 @@ mod tests {
         assert_eq!(
             parse_line("bindgen --write"),
             Err(UsageError::UnknownArgument { verb: "bindgen", argument: "--write".to_owned() })
+        );
+        assert_eq!(
+            parse_line("demo-ascend --simulated"),
+            Err(UsageError::UnknownArgument { verb: "demo-ascend", argument: "--simulated".to_owned() })
+        );
+        assert_eq!(
+            parse_line("hardware-test --report"),
+            Err(UsageError::MissingValue { option: "--report" })
         );
         assert_eq!(parse_line("check-headers"), Err(UsageError::MissingValue { option: "check-headers" }));
         assert_eq!(parse_line("bench --filter"), Err(UsageError::MissingValue { option: "--filter" }));

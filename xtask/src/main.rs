@@ -10,8 +10,11 @@
 mod args;
 mod bench;
 mod bindgen;
+mod card_program;
 mod check_headers;
 mod ci;
+mod demo_ascend;
+mod hardware_test;
 mod output;
 mod root;
 mod sim;
@@ -23,6 +26,10 @@ use std::process::ExitCode;
 
 use args::Verb;
 
+/// The exit code of a task that ran and found nothing wrong.
+const FINE: u8 = 0;
+/// The exit code of a task that ran and found something wrong.
+const FOUND: u8 = 1;
 /// The exit code of a task that could not be run at all.
 const COULD_NOT_RUN: u8 = 2;
 
@@ -35,8 +42,7 @@ fn main() -> ExitCode {
         }
     };
     match run(verb) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
+        Ok(code) => ExitCode::from(code),
         Err(error) => {
             eprintln!("xtask: {error:#}");
             ExitCode::from(COULD_NOT_RUN)
@@ -44,20 +50,23 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs one verb. `Ok(false)` means that it ran and found something wrong, and has said what.
-fn run(verb: Verb) -> anyhow::Result<bool> {
+/// Runs one verb and answers its exit code. It has said what it found.
+fn run(verb: Verb) -> anyhow::Result<u8> {
     let root = root::find()?;
-    match verb {
+    let fine = match verb {
         Verb::Help => {
             output::say(args::usage());
-            Ok(true)
+            true
         }
-        Verb::Tidy => tidy::run(&root),
-        Verb::Test { long, rest } => test_run::run(&root, long, &rest),
-        Verb::Ci { only } => ci::run(&root, &only),
-        Verb::Bench(options) => bench::run(&root, &options),
-        Verb::Bindgen { check } => bindgen::run(&root, check),
-        Verb::CheckHeaders { folder } => check_headers::run(&root, &folder),
-        Verb::Sim { folder } => sim::run(&root, &folder),
-    }
+        Verb::Tidy => tidy::run(&root)?,
+        Verb::Test { long, rest } => test_run::run(&root, long, &rest)?,
+        Verb::Ci { only } => ci::run(&root, &only)?,
+        Verb::Bench(options) => bench::run(&root, &options)?,
+        Verb::Bindgen { check } => bindgen::run(&root, check)?,
+        Verb::CheckHeaders { folder } => check_headers::run(&root, &folder)?,
+        Verb::Sim { folder } => sim::run(&root, &folder)?,
+        Verb::HardwareTest(options) => return hardware_test::run(&root, &options),
+        Verb::DemoAscend(options) => return demo_ascend::run(&root, &options),
+    };
+    Ok(if fine { FINE } else { FOUND })
 }

@@ -30,7 +30,7 @@ pub(crate) fn run(root: &Path, folder: &Path) -> anyhow::Result<bool> {
 }
 
 /// The path of the built library; `None` when it does not build.
-fn build(root: &Path) -> anyhow::Result<Option<PathBuf>> {
+pub(crate) fn build(root: &Path) -> anyhow::Result<Option<PathBuf>> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .current_dir(root)
         .args(["build", "--release", "--package", "acl-sim", "--message-format", "json-render-diagnostics"])
