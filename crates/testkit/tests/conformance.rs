@@ -11,7 +11,7 @@ mod conformance {
     use host_device::engine::{Engine, Gate, Operation, StreamId, StreamOptions};
     use mempool_core::{
         AddressDevice, Alignment, Bytes, Device, DeviceAddress, DeviceError, DeviceEvent, DeviceProperties,
-        DeviceStream, MemoryInfo, StreamOrder, TailPadding, VirtualMemory,
+        DeviceStream, MemoryInfo, PhysicalMemory, StreamOrder, TailPadding, VirtualMemory,
     };
     use testkit::conformance::{HeldWork, StreamRig, run_conformance, run_event_conformance};
 
@@ -157,18 +157,30 @@ mod conformance {
         conforms(|| Arc::new(HostBackend::with_engine(engine(ClockMode::Manual))));
     }
 
-    /// Breaks one promise: it takes from its capacity twice what it should.
-    #[derive(Debug)]
-    struct Greedy(AddressDevice);
+    /// A promise that is not kept.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Lie {
+        /// Takes from its capacity twice what it should.
+        Greedy,
+        /// Forgets that a stream waits.
+        ForgetsWaits,
+        /// Answers to every mapping and unmapping that all went well.
+        AgreesToMappings,
+    }
 
-    impl Device for Greedy {
+    /// A host device that breaks one promise.
+    #[derive(Debug)]
+    struct Liar(HostBackend, Lie);
+
+    impl Device for Liar {
         fn properties(&self) -> DeviceProperties {
             self.0.properties()
         }
 
         fn memory_info(&self) -> Result<MemoryInfo, DeviceError> {
             let info = self.0.memory_info()?;
-            let taken = info.total.saturating_sub(info.free);
+            let taken =
+                if self.1 == Lie::Greedy { info.total.saturating_sub(info.free) } else { Bytes::ZERO };
             Ok(MemoryInfo { free: info.free.saturating_sub(taken), ..info })
         }
 
@@ -181,55 +193,15 @@ mod conformance {
         }
 
         fn stream_order(&self) -> Option<&dyn StreamOrder> {
-            None
+            (self.1 == Lie::ForgetsWaits).then_some(self)
         }
 
         fn virtual_memory(&self) -> Option<&dyn VirtualMemory> {
-            None
+            (self.1 == Lie::AgreesToMappings).then_some(self)
         }
     }
 
-    #[test]
-    fn a_device_that_breaks_a_promise_fails_the_check_of_that_name() {
-        let error = run_conformance(|| Arc::new(Greedy(AddressDevice::new(Bytes::gib(1))))).unwrap_err();
-        assert!(
-            error.failed.iter().any(|(name, _)| *name == "memory_info_moves_by_what_is_taken"),
-            "{error}"
-        );
-        assert!(!error.failed.iter().any(|(name, _)| *name == "zero_bytes_are_refused"), "{error}");
-    }
-
-    /// Breaks one promise of events: it forgets that a stream waits.
-    #[derive(Debug)]
-    struct Forgetful(HostBackend);
-
-    impl Device for Forgetful {
-        fn properties(&self) -> DeviceProperties {
-            self.0.properties()
-        }
-
-        fn memory_info(&self) -> Result<MemoryInfo, DeviceError> {
-            self.0.memory_info()
-        }
-
-        fn allocate_arena(&self, size: Bytes) -> Result<DeviceAddress, DeviceError> {
-            self.0.allocate_arena(size)
-        }
-
-        fn free_arena(&self, base: DeviceAddress, size: Bytes) -> Result<(), DeviceError> {
-            self.0.free_arena(base, size)
-        }
-
-        fn stream_order(&self) -> Option<&dyn StreamOrder> {
-            Some(self)
-        }
-
-        fn virtual_memory(&self) -> Option<&dyn VirtualMemory> {
-            None
-        }
-    }
-
-    impl StreamOrder for Forgetful {
+    impl StreamOrder for Liar {
         fn record_event(&self, stream: DeviceStream) -> Result<DeviceEvent, DeviceError> {
             self.0.record_event(stream)
         }
@@ -251,17 +223,69 @@ mod conformance {
         }
     }
 
+    impl VirtualMemory for Liar {
+        fn granule(&self) -> Bytes {
+            self.0.granule()
+        }
+
+        fn reserve(&self, size: Bytes) -> Result<DeviceAddress, DeviceError> {
+            self.0.reserve(size)
+        }
+
+        fn free_reservation(&self, base: DeviceAddress, size: Bytes) -> Result<(), DeviceError> {
+            self.0.free_reservation(base, size)
+        }
+
+        fn create_physical(&self, size: Bytes) -> Result<PhysicalMemory, DeviceError> {
+            self.0.create_physical(size)
+        }
+
+        fn release_physical(&self, memory: PhysicalMemory) -> Result<(), DeviceError> {
+            self.0.release_physical(memory)
+        }
+
+        fn map(&self, address: DeviceAddress, memory: PhysicalMemory) -> Result<(), DeviceError> {
+            self.0.map(address, memory).or(Ok(()))
+        }
+
+        fn unmap(&self, address: DeviceAddress) -> Result<(), DeviceError> {
+            self.0.unmap(address).or(Ok(()))
+        }
+    }
+
+    /// Names of the checks that fail on a device with this lie.
+    fn found_out(lie: Lie) -> Vec<&'static str> {
+        let error = run_conformance(|| {
+            Arc::new(Liar(HostBackend::open(HostDeviceConfig::new(CAPACITY)).unwrap(), lie))
+        });
+        error.unwrap_err().failed.iter().map(|(name, _)| *name).collect()
+    }
+
+    #[test]
+    fn a_device_that_breaks_a_promise_fails_the_check_of_that_name() {
+        let failed = found_out(Lie::Greedy);
+        assert!(failed.contains(&"memory_info_moves_by_what_is_taken"), "{failed:?}");
+        assert!(!failed.contains(&"zero_bytes_are_refused"), "{failed:?}");
+    }
+
+    #[test]
+    fn a_device_that_agrees_to_every_mapping_fails_the_checks_of_mappings_and_no_others() {
+        let failed = found_out(Lie::AgreesToMappings);
+        assert_eq!(failed, ["a_refused_mapping_changes_nothing", "what_is_mapped_stays"]);
+    }
+
     #[test]
     fn a_device_that_forgets_waits_fails_the_checks_of_waits_and_no_others() {
         let error = run_event_conformance(|| {
             let engine = engine(ClockMode::Manual);
-            let device = Arc::new(Forgetful(HostBackend::with_engine(Arc::clone(&engine))));
+            let device = Arc::new(Liar(HostBackend::with_engine(Arc::clone(&engine)), Lie::ForgetsWaits));
             Box::new(EngineRig { engine, device })
         })
         .unwrap_err();
         let failed: Vec<_> = error.failed.iter().map(|(name, _)| *name).collect();
-        assert!(failed.contains(&"a_stream_waits_for_the_event_of_another"), "{error}");
-        assert!(failed.contains(&"a_wait_stays_when_its_event_is_released"), "{error}");
+        for check in ["a_stream_waits_for_the_event_of_another", "a_wait_stays_when_its_event_is_released"] {
+            assert!(failed.contains(&check), "{error}");
+        }
         assert!(!failed.contains(&"an_event_stays_complete"), "{error}");
     }
 }
