@@ -28,7 +28,8 @@ const VIRTUAL_MEMORY: [&str; 6] = [
 
 /// A [`Device`] whose arenas lie on an Ascend card.
 ///
-/// Any thread. What is still held when the last owner drops it is given back then.
+/// Any thread. What is still held when the last owner drops it is given back then, after the work of the card where that may
+/// still need it.
 #[derive(Debug)]
 pub struct AscendBackend {
     arenas: Arenas,
@@ -243,6 +244,19 @@ impl Device for AscendBackend {
 
     fn virtual_memory(&self) -> Option<&dyn VirtualMemory> {
         self.virtual_space.is_some().then_some(self)
+    }
+}
+
+impl Drop for AscendBackend {
+    /// Waits for the card if an event is still pending in a stream, since a stream must not be left waiting for what is gone, or
+    /// if an arena is left that the options want to be waited for.
+    fn drop(&mut self) {
+        let arena_is_left = self.options.wait_before_free && self.arenas.count() > 0;
+        if (arena_is_left || self.events.is_pending())
+            && let Err(error) = self.wait_for_work()
+        {
+            tracing::warn!(%error, "could not wait for the card at the end of a backend");
+        }
     }
 }
 

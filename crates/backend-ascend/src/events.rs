@@ -139,6 +139,13 @@ impl Events {
         (state.named.len(), state.free.len() + state.parked.len() + state.fences.len())
     }
 
+    /// Whether something of an event may be pending in a stream.
+    pub(crate) fn is_pending(&self) -> bool {
+        let state = self.state.lock();
+        let of_callers = state.named.values().chain(&state.parked).map(|recorded| &**recorded);
+        of_callers.chain(&state.fences).any(|recorded| !recorded.is_settled())
+    }
+
     fn get(&self, event: DeviceEvent) -> Result<Arc<Recorded>, BackendError> {
         self.state.lock().named.get(&event).cloned().ok_or(BackendError::UnknownEvent { event })
     }

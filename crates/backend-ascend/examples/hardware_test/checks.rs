@@ -1,18 +1,20 @@
 //! The conformance suite of testkit, over each way of taking memory.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use backend_ascend::{ArenaSource, AscendBackend, AscendOptions, OpenError, Pages};
 use mempool_core::Device;
 use testkit::Violation;
-use testkit::conformance::{CHECKS, EVENT_CHECKS};
+use testkit::conformance::{CHECKS, EVENT_CHECKS, StreamRig};
 
 use crate::output::say;
 use crate::report::Suite;
 use crate::rig::AscendRig;
+use crate::watch::Watch;
 
 /// Opens the card once more, in another way.
-type Open<'a> = &'a dyn Fn(AscendOptions) -> Result<AscendBackend, OpenError>;
+pub(crate) type Open<'a> = &'a dyn Fn(AscendOptions) -> Result<AscendBackend, OpenError>;
 
 /// Runs and prints.
 pub(crate) fn run(backend: &AscendBackend, open: Open<'_>) -> Vec<Suite> {
@@ -34,7 +36,7 @@ fn arenas(name: &'static str, open: Open<'_>, options: AscendOptions) -> Suite {
         return print(Suite { name, checks: 0, failed: vec![("open".to_owned(), error.to_string())] });
     }
     let make = || Arc::new(open(options).expect("it was opened just now")) as Arc<dyn Device>;
-    let found = CHECKS.iter().map(|check| (check.name, (check.run)(&make)));
+    let found = CHECKS.iter().map(|check| (check.name, guarded(check.name, || (check.run)(&make))));
     print(suite(name, found))
 }
 
@@ -45,8 +47,20 @@ fn events(open: Open<'_>) -> Suite {
             .map(AscendRig::new)
             .map_err(|error| Violation::new("open", error.to_string()))
     };
-    let found = EVENT_CHECKS.iter().map(|check| (check.name, rig().and_then(|rig| (check.run)(&rig))));
+    let check = |run: fn(&dyn StreamRig) -> Result<(), Violation>| rig().and_then(|rig| run(&rig));
+    let found = EVENT_CHECKS.iter().map(|it| (it.name, guarded(it.name, || check(it.run))));
     print(suite(name, found))
+}
+
+/// Runs a check, whose end by a panic is a finding too, and says so when it takes long: on a card that nobody has tried, anything may
+/// happen.
+fn guarded(name: &'static str, check: impl FnOnce() -> Result<(), Violation>) -> Result<(), Violation> {
+    let _watch = Watch::start(name);
+    catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| {
+        let words = panic.downcast_ref::<String>().map(String::as_str);
+        let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default();
+        Err(Violation::new("panic", words))
+    })
 }
 
 fn suite(name: &'static str, found: impl Iterator<Item = (&'static str, Result<(), Violation>)>) -> Suite {

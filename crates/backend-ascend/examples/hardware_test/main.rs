@@ -18,6 +18,7 @@ mod rig;
 mod samples;
 mod timings;
 mod version_text;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -57,7 +58,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     say(format_args!("hardware-test of ascend-mempool {}\n", env!("CARGO_PKG_VERSION")));
     let mut report = Report::new(card::describe(&backend, arguments.simulated)?);
     report.conformance = checks::run(&backend, &open);
-    report.timings = timings::run(&backend);
+    report.timings = timings::run(&backend, &open);
     report.questions = questions::run(&backend, &report.timings);
     let passed = report.passed();
     say(format_args!("\n{}", if passed { "all checks hold" } else { "NOT ALL CHECKS HOLD: see above" }));

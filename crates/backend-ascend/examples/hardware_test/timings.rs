@@ -1,12 +1,13 @@
 //! How long the calls take that a pool makes, through the backend and with everything that it adds.
 
+use std::sync::Arc;
 use std::time::Instant;
 
-use backend_ascend::AscendBackend;
-use backend_ascend::acl::Stream;
+use backend_ascend::acl::{Event, EventFlags, Stream};
+use backend_ascend::{ArenaSource, AscendBackend, AscendOptions};
 use mempool_core::{Bytes, Device, DeviceError, StreamOrder, VirtualMemory};
-use std::sync::Arc;
 
+use crate::checks::Open;
 use crate::output::say;
 use crate::samples::{Timing, summary, time};
 
@@ -42,8 +43,8 @@ impl Clock {
 }
 
 /// Measures and prints. What cannot be done is left out, with a line that says so.
-pub(crate) fn run(backend: &AscendBackend) -> Vec<Timing> {
-    say(format_args!("\n{:<44} {:>5} {:>12} {:>12}", "timings", "n", "median", "p99"));
+pub(crate) fn run(backend: &AscendBackend, open: Open<'_>) -> Vec<Timing> {
+    say(format_args!("\n{:<48} {:>5} {:>12} {:>12}", "timings", "n", "median", "p99"));
     let mut clock = Clock::default();
     let free = backend.memory_info().map_or(Bytes::ZERO, |info| info.free);
     let mut measure = |what: String, run: &dyn Fn(&mut Clock) -> Result<(), DeviceError>| {
@@ -52,7 +53,7 @@ pub(crate) fn run(backend: &AscendBackend) -> Vec<Timing> {
         for (name, samples) in &clock.operations[known..] {
             let timing = summary(name, samples.clone());
             say(format_args!(
-                "  {name:<42} {:>5} {:>12} {:>12}",
+                "  {name:<46} {:>5} {:>12} {:>12}",
                 timing.samples,
                 time(timing.median_ns),
                 time(timing.p99_ns)
@@ -66,7 +67,16 @@ pub(crate) fn run(backend: &AscendBackend) -> Vec<Timing> {
     for (mib, samples) in [(2, SOME), (64, FEW), (1024, FEW)] {
         let size = Bytes::mib(mib);
         if size.get() <= free.get() / 2 {
-            measure(format!("arenas of {size}"), &|clock| arenas(backend, size, samples, clock));
+            measure(format!("arenas of {size}"), &|clock| arenas(backend, "", size, samples, clock));
+        }
+    }
+    let size = Bytes::mib(64);
+    if backend.virtual_memory().is_some() && size.get() <= free.get() / 2 {
+        match open(AscendOptions::default().arena_source(ArenaSource::VirtualMemory)) {
+            Ok(mapped) => measure("arenas by virtual memory".to_owned(), &|clock| {
+                arenas(&mapped, " by virtual memory", size, FEW, clock)
+            }),
+            Err(error) => say(format_args!("  arenas by virtual memory: left out: {error}")),
         }
     }
     measure("events".to_owned(), &|clock| events(backend, clock));
@@ -89,13 +99,15 @@ fn memory_info(backend: &AscendBackend, clock: &mut Clock) -> Result<(), DeviceE
 
 fn arenas(
     backend: &AscendBackend,
+    source: &str,
     size: Bytes,
     samples: usize,
     clock: &mut Clock,
 ) -> Result<(), DeviceError> {
     for _ in 0..samples {
-        let base = clock.time(&format!("take an arena of {size}"), || backend.allocate_arena(size))?;
-        clock.time(&format!("give back an arena of {size}"), || backend.free_arena(base, size))?;
+        let base =
+            clock.time(&format!("take an arena of {size}{source}"), || backend.allocate_arena(size))?;
+        clock.time(&format!("give back an arena of {size}{source}"), || backend.free_arena(base, size))?;
     }
     Ok(())
 }
@@ -107,12 +119,27 @@ fn events(backend: &AscendBackend, clock: &mut Clock) -> Result<(), DeviceError>
     let [first, second] = streams.map(Arc::new);
     let name = |stream| backend.register_stream(stream).map_err(|error| DeviceError::Other(Box::new(error)));
     let [one, two] = [name(&first)?, name(&second)?];
-    for _ in 0..MANY {
+    for sample in 0..MANY {
         let event = clock.time("record an event", || backend.record_event(one))?;
         clock.time("let a stream wait for an event", || backend.wait_event(two, event))?;
-        clock.time("ask whether an event is complete", || backend.is_complete(event))?;
-        clock.time("synchronize an event", || backend.synchronize_event(event))?;
+        // What is known to be complete costs no call, so of each event only one is asked.
+        if sample % 2 == 0 {
+            clock.time("ask whether an event is complete", || backend.is_complete(event))?;
+        } else {
+            clock.time("synchronize an event", || backend.synchronize_event(event))?;
+        }
+        backend.synchronize_event(event)?;
         clock.time("release an event", || backend.release_event(event))?;
+    }
+    // What keeping events saves.
+    for _ in 0..MANY {
+        let flags = EventFlags::ORDER.and(EventFlags::PROGRESS);
+        let event =
+            clock.time("create an event of ACL", || Event::new(backend.context(), flags).map_err(other))?;
+        clock.time("destroy an event of ACL", || {
+            drop(event);
+            Ok(())
+        })?;
     }
     backend.release_stream(one)?;
     backend.release_stream(two)?;

@@ -1,6 +1,8 @@
 //! Which events are kept, and when one is recorded anew.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{sync::mpsc, thread};
 
 use backend_ascend::{AscendOptions, BackendError};
 use mempool_core::{DeviceError, StreamOrder};
@@ -116,5 +118,52 @@ fn a_stream_has_one_name_and_a_released_name_is_never_given_again() {
         let (again, new_name) = rig.new_stream();
         assert_eq!(again.id().unwrap(), number);
         assert_ne!(new_name, name);
+    });
+}
+
+#[test]
+fn a_backend_that_goes_waits_for_streams_that_wait_for_its_events() {
+    on_simulator(a_backend_that_goes_waits_for_streams_that_wait_for_its_events, &[], || {
+        let rig = AscendRig::new(open(AscendOptions::default()));
+        let [(first, one), (second, two)] = [(); 2].map(|()| rig.new_stream());
+        let (release, released) = mpsc::channel::<()>();
+        let done = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&done);
+        first
+            .launch_host_function(move || {
+                let _ = released.recv();
+                told.store(true, Ordering::SeqCst);
+            })
+            .unwrap();
+        let event = rig.backend.record_event(one).unwrap();
+        rig.backend.wait_event(two, event).unwrap();
+        rig.backend.release_event(event).unwrap();
+        thread::scope(|scope| {
+            let going = scope.spawn(|| {
+                drop(rig);
+                done.load(Ordering::SeqCst)
+            });
+            release.send(()).unwrap();
+            assert!(going.join().unwrap(), "the event was destroyed while a stream waited for it");
+        });
+        second.synchronize().unwrap();
+    });
+}
+
+#[test]
+fn an_event_that_cannot_be_destroyed_is_counted() {
+    let settings = [("ASCEND_SIM_FAIL", "aclrtDestroyEvent:1")];
+    on_simulator(an_event_that_cannot_be_destroyed_is_counted, &settings, || {
+        let rig = AscendRig::new(open(AscendOptions::default()));
+        let runtime = rig.backend.context().device().runtime();
+        let stream = rig.stream();
+        let events = [stream; 2].map(|stream| rig.backend.record_event(stream).unwrap());
+        for event in events {
+            rig.backend.synchronize_event(event).unwrap();
+            rig.backend.release_event(event).unwrap();
+        }
+        assert_eq!((rig.backend.holdings().kept_events, runtime.release_errors().failed), (2, 0));
+        drop(rig);
+        assert_eq!(runtime.release_errors().failed, 1);
     });
 }
