@@ -1,6 +1,9 @@
 //! The conformance suite over every device of this repository, with properties that differ.
 
 #[cfg(test)]
+mod host_bytes;
+
+#[cfg(test)]
 mod conformance {
     use std::sync::Arc;
 
@@ -13,7 +16,11 @@ mod conformance {
         AddressDevice, Alignment, Bytes, Device, DeviceAddress, DeviceError, DeviceEvent, DeviceProperties,
         DeviceStream, MemoryInfo, PhysicalMemory, StreamOrder, TailPadding, VirtualMemory,
     };
-    use testkit::conformance::{HeldWork, StreamRig, run_conformance, run_event_conformance};
+    use testkit::conformance::{
+        HeldWork, StreamRig, run_byte_conformance, run_conformance, run_event_conformance,
+    };
+
+    use super::host_bytes;
 
     const CAPACITY: u64 = 3 << 30;
 
@@ -155,6 +162,20 @@ mod conformance {
     #[test]
     fn host_memory_with_an_engine() {
         conforms(|| Arc::new(HostBackend::with_engine(engine(ClockMode::Manual))));
+    }
+
+    #[test]
+    fn bytes_of_host_memory() {
+        for config in [
+            HostDeviceConfig::new(CAPACITY),
+            HostDeviceConfig::new(CAPACITY).with_granularity(64 << 10).with_base_alignment(4 << 10),
+        ] {
+            run_byte_conformance(|| {
+                let (backend, bytes) = host_bytes::open(config.clone());
+                (Arc::new(backend), Arc::new(bytes))
+            })
+            .unwrap_or_else(|error| panic!("{error}"));
+        }
     }
 
     /// A promise that is not kept.

@@ -13,8 +13,9 @@
 //!
 //! The device must be the caller's alone while the checks run, with at least 64 MiB and 64 granules free. What a device offers
 //! beside arenas is checked where it does: virtual memory in the same list; events, which need streams and work in them, by
-//! [`run_event_conformance`].
+//! [`run_event_conformance`]. The memory itself is looked at by [`run_byte_conformance`].
 
+mod byte_checks;
 mod device_checks;
 mod event_checks;
 mod pool_checks;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 
 use mempool_core::{Alignment, Bytes, Device, Pool, PoolConfig, PoolConfigBuilder};
 
+pub use byte_checks::{BYTE_CHECKS, ByteCheck, DeviceWithBytes, run_byte_conformance};
 pub use event_checks::{EVENT_CHECKS, EventCheck, HeldWork, MakeRig, StreamRig, run_event_conformance};
 
 use crate::violation::Violation;
