@@ -12,10 +12,12 @@
 //! * A2: an arena that could not be given back is as it was: of one by virtual memory, all of it is mapped.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use acl::{
-    AclError, Context, DeviceMemory, ErrorKind, MallocPolicy, Mapping, PageKind, PhysicalMemory, Refused,
+    AclError, Context, DeviceMemory, DeviceSlice, ErrorKind, MallocPolicy, Mapping, PageKind, PhysicalMemory,
+    Refused,
 };
 use mempool_core::{Alignment, Bytes, DeviceAddress, DeviceError};
 use parking_lot::Mutex;
@@ -38,15 +40,16 @@ pub(crate) struct ArenaFacts {
     pub(crate) granule: Option<usize>,
 }
 
+/// An arena.
 #[derive(Debug)]
-enum Arena {
+pub(crate) enum Arena {
     Malloc(DeviceMemory),
     Virtual(VirtualArena),
 }
 
 /// Addresses that are mapped from end to end. The mappings go before the addresses.
 #[derive(Debug)]
-struct VirtualArena {
+pub(crate) struct VirtualArena {
     /// In the order of their offsets.
     mappings: Vec<Mapping>,
     addresses: Addresses,
@@ -57,7 +60,7 @@ struct VirtualArena {
 pub(crate) struct Arenas {
     facts: ArenaFacts,
     /// By base.
-    live: Mutex<BTreeMap<DeviceAddress, (Bytes, Arena)>>,
+    live: Mutex<BTreeMap<DeviceAddress, (Bytes, Arc<Arena>)>>,
     /// Whether the library turned out to have no aclrtMallocAlign32.
     padded_only: AtomicBool,
     on_normal_pages: AtomicU64,
@@ -91,7 +94,7 @@ impl Arenas {
             // Dropped here: given back.
             return Err(BackendError::Misaligned { base, alignment: self.facts.alignment }.into());
         }
-        self.live.lock().insert(base, (size, arena));
+        self.live.lock().insert(base, (size, Arc::new(arena)));
         Ok(base)
     }
 
@@ -107,10 +110,27 @@ impl Arenas {
                 }
             }
         };
-        arena.release().map_err(|Refused { error, owner }| {
-            self.live.lock().insert(base, (size, owner));
-            device_error(error, Bytes::ZERO)
-        })
+        match Arc::try_unwrap(arena).map(Arena::release) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(Refused { error, owner })) => {
+                self.live.lock().insert(base, (size, Arc::new(owner)));
+                Err(device_error(error, Bytes::ZERO))
+            }
+            Err(copied) => {
+                self.live.lock().insert(base, (size, copied));
+                Err(BackendError::Copying { address: base }.into())
+            }
+        }
+    }
+
+    /// The arena around an address, with the offset in it and what is left of it from there on.
+    pub(crate) fn around(&self, address: DeviceAddress) -> Option<(Arc<Arena>, usize, usize)> {
+        let live = self.live.lock();
+        let (&base, (size, arena)) = live.range(..=address).next_back()?;
+        let offset = address.checked_offset_from(base)?;
+        let left = size.checked_sub(offset).filter(|left| !left.is_zero())?;
+        let (offset, left) = (usize::try_from(offset.get()).ok()?, usize::try_from(left.get()).ok()?);
+        Some((Arc::clone(arena), offset, left))
     }
 
     /// Whether such an arena is live.
@@ -179,6 +199,20 @@ impl Arena {
             Self::Malloc(memory) => memory.address(),
             Self::Virtual(arena) => arena.addresses.base().get(),
         }
+    }
+
+    /// The place of its bytes from `offset` on: all of them, or those of one granule.
+    pub(crate) fn place_at(&self, offset: usize) -> Result<DeviceSlice<'_>, AclError> {
+        let (all, offset) = match self {
+            Self::Malloc(memory) => (memory.as_slice(), offset),
+            Self::Virtual(arena) => {
+                let granule = arena.mappings.first().map_or(1, Mapping::size);
+                let last = arena.mappings.len().saturating_sub(1);
+                let index = (offset / granule).min(last);
+                (arena.mappings[index].as_slice(), offset - index * granule)
+            }
+        };
+        all.slice(offset, all.size().saturating_sub(offset))
     }
 
     fn release(self) -> Result<(), Refused<Self>> {

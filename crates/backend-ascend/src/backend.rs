@@ -193,6 +193,10 @@ impl AscendBackend {
         Ok(registered.stream)
     }
 
+    pub(crate) fn arenas(&self) -> &Arenas {
+        &self.arenas
+    }
+
     pub(crate) fn streams(&self) -> &Streams {
         &self.streams
     }

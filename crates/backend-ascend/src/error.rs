@@ -154,6 +154,20 @@ pub enum BackendError {
         /// Bytes of the memory.
         size: Bytes,
     },
+    /// Neither an arena nor a mapping is there.
+    #[error("no arena or mapping of this card holds {size} at {address}; give an address inside live memory")]
+    NotHeld {
+        /// As given.
+        address: DeviceAddress,
+        /// Bytes from there on.
+        size: Bytes,
+    },
+    /// Another thread copies to or from it right now.
+    #[error("another thread copies to or from the memory at {address}; give it back when that is done")]
+    Copying {
+        /// Where the memory begins.
+        address: DeviceAddress,
+    },
     /// No mapping starts there.
     #[error("no mapping starts at {address}; unmap what was mapped, by its first address, once")]
     NotMapped {

@@ -24,6 +24,7 @@
 //!   granule ([`ArenaSource`]).
 //! * **Events** ([`mempool_core::StreamOrder`]) of streams that were registered with [`AscendBackend::register_stream`].
 //! * **Virtual memory** ([`mempool_core::VirtualMemory`]), where the library and the card have it.
+//! * **Copies** to and from what it holds, by address: [`AscendBackend::write`], [`AscendBackend::read`].
 //!
 //! # Contract
 //!
@@ -50,6 +51,7 @@
 mod addresses;
 mod arenas;
 mod backend;
+mod bytes;
 mod error;
 mod events;
 mod options;

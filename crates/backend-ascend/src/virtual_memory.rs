@@ -6,6 +6,7 @@
 //! * V2: the owners never leave the books while a mapping needs them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use acl::{AclError, Context, Mapping, PhysicalMemory as AclMemory, Refused};
 use mempool_core::{Bytes, DeviceAddress, DeviceError, PhysicalMemory, VirtualMemory};
@@ -32,7 +33,7 @@ struct Books {
     reservations: BTreeMap<DeviceAddress, Addresses>,
     memories: BTreeMap<PhysicalMemory, Memory>,
     /// By address.
-    mappings: BTreeMap<DeviceAddress, (PhysicalMemory, Mapping)>,
+    mappings: BTreeMap<DeviceAddress, (PhysicalMemory, Arc<Mapping>)>,
 }
 
 #[derive(Debug)]
@@ -122,7 +123,7 @@ impl VirtualSpace {
         let mut books = self.books.lock();
         match mapped {
             Ok(mapping) => {
-                books.mappings.insert(address, (name, mapping));
+                books.mappings.insert(address, (name, Arc::new(mapping)));
                 Ok(())
             }
             Err(error) => {
@@ -139,16 +140,29 @@ impl VirtualSpace {
     fn unmap(&self, address: DeviceAddress) -> Result<(), DeviceError> {
         let taken = self.books.lock().mappings.remove(&address);
         let (name, mapping) = taken.ok_or(BackendError::NotMapped { address })?;
-        match mapping.unmap() {
-            Ok(()) => {
+        match Arc::try_unwrap(mapping).map(Mapping::unmap) {
+            Ok(Ok(())) => {
                 self.books.lock().set_place(name, None);
                 Ok(())
             }
-            Err(Refused { error, owner }) => {
-                self.books.lock().mappings.insert(address, (name, owner));
+            Ok(Err(Refused { error, owner })) => {
+                self.books.lock().mappings.insert(address, (name, Arc::new(owner)));
                 Err(device_error(error, Bytes::ZERO))
             }
+            Err(copied) => {
+                self.books.lock().mappings.insert(address, (name, copied));
+                Err(BackendError::Copying { address }.into())
+            }
         }
+    }
+
+    /// The mapping around an address, with the offset in it and what is left of it from there on.
+    pub(crate) fn around(&self, address: DeviceAddress) -> Option<(Arc<Mapping>, usize, usize)> {
+        let books = self.books.lock();
+        let (&base, (_, mapping)) = books.mappings.range(..=address).next_back()?;
+        let offset = usize::try_from(address.get() - base.get()).ok()?;
+        let left = mapping.size().checked_sub(offset).filter(|&left| left > 0)?;
+        Some((Arc::clone(mapping), offset, left))
     }
 }
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use backend_ascend::{ArenaSource, AscendBackend, AscendOptions, OpenError, Pages};
 use mempool_core::Device;
 use testkit::Violation;
-use testkit::conformance::{CHECKS, EVENT_CHECKS, StreamRig};
+use testkit::conformance::{BYTE_CHECKS, CHECKS, DeviceWithBytes, EVENT_CHECKS, StreamRig};
 
 use crate::output::say;
 use crate::report::Suite;
-use crate::rig::AscendRig;
+use crate::rig::{AscendBytes, AscendRig};
 use crate::watch::Watch;
 
 /// Opens the card once more, in another way.
@@ -27,6 +27,11 @@ pub(crate) fn run(backend: &AscendBackend, open: Open<'_>) -> Vec<Suite> {
         let options = AscendOptions::default().arena_source(ArenaSource::VirtualMemory);
         suites.push(arenas("arenas by virtual memory", open, options));
     }
+    suites.push(bytes("bytes of memory by malloc", open, AscendOptions::default()));
+    if backend.virtual_memory().is_some() {
+        let options = AscendOptions::default().arena_source(ArenaSource::VirtualMemory);
+        suites.push(bytes("bytes of virtual memory", open, options));
+    }
     suites.push(events(open));
     suites
 }
@@ -37,6 +42,15 @@ fn arenas(name: &'static str, open: Open<'_>, options: AscendOptions) -> Suite {
     }
     let make = || Arc::new(open(options).expect("it was opened just now")) as Arc<dyn Device>;
     let found = CHECKS.iter().map(|check| (check.name, guarded(check.name, || (check.run)(&make))));
+    print(suite(name, found))
+}
+
+fn bytes(name: &'static str, open: Open<'_>, options: AscendOptions) -> Suite {
+    let make = || -> DeviceWithBytes {
+        let backend = Arc::new(open(options).expect("it was opened just now"));
+        (Arc::clone(&backend) as _, Arc::new(AscendBytes(backend)))
+    };
+    let found = BYTE_CHECKS.iter().map(|check| (check.name, guarded(check.name, || (check.run)(&make))));
     print(suite(name, found))
 }
 

@@ -162,7 +162,7 @@ mod tests {
         );
         assert_eq!(keys(&report["versions"]), ["acl", "ascend_mempool", "cann", "driver", "soc"]);
         assert_eq!(keys(&report["conformance"][0]), ["checks", "failed", "suite"]);
-        assert_eq!(report["conformance"].as_array().map(Vec::len), Some(4));
+        assert_eq!(report["conformance"].as_array().map(Vec::len), Some(6));
         assert_eq!(
             keys(&report["timings"][0]),
             ["max_ns", "median_ns", "min_ns", "n", "operation", "p99_ns"]

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use backend_ascend::{ArenaSource, AscendOptions, Pages, VirtualPages};
 use mempool_core::{Alignment, Bytes, Device};
-use testkit::conformance::{run_conformance, run_event_conformance};
+use testkit::conformance::{run_byte_conformance, run_conformance, run_event_conformance};
 
 use super::cards::open;
 use super::process::on_simulator;
-use super::rig::AscendRig;
+use super::rig::{AscendBytes, AscendRig};
 
 const CARD: (&str, &str) = ("ASCEND_SIM_CAPACITY", "3GiB");
 
@@ -64,5 +64,18 @@ fn events_conform() {
     on_simulator(events_conform, &[CARD], || {
         run_event_conformance(|| Box::new(AscendRig::new(open(AscendOptions::default()))))
             .unwrap_or_else(|error| panic!("{error}"));
+    });
+}
+
+#[test]
+fn bytes_conform() {
+    on_simulator(bytes_conform, &[CARD], || {
+        for source in [ArenaSource::Malloc, ArenaSource::VirtualMemory] {
+            run_byte_conformance(|| {
+                let backend = Arc::new(open(AscendOptions::default().arena_source(source)));
+                (Arc::clone(&backend) as _, Arc::new(AscendBytes(backend)))
+            })
+            .unwrap_or_else(|error| panic!("{source:?}: {error}"));
+        }
     });
 }

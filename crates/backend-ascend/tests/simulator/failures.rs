@@ -188,9 +188,14 @@ fn an_arena_that_could_not_be_unmapped_is_whole_again() {
         let before = free();
         let base = backend.allocate_arena(Bytes::mib(16)).unwrap();
         let during = free();
+        let written: Vec<u8> = (0..16 << 20).map(|at: u32| at.to_le_bytes()[2]).collect();
+        backend.write(base, &written).unwrap();
         backend.free_arena(base, Bytes::mib(16)).unwrap_err();
-        // Two granules were unmapped by then; their memory and their places came back.
+        // Two granules were unmapped by then; their memory and their places came back, and the bytes with them.
         assert_eq!((free(), backend.holdings().arenas), (during, 1));
+        let mut found = vec![0; 16 << 20];
+        backend.read(base, &mut found).unwrap();
+        assert!(found == written);
         backend.free_arena(base, Bytes::mib(16)).unwrap();
         assert_eq!(free(), before);
         assert_holds_nothing(&backend);

@@ -1,7 +1,7 @@
 //! What the card is asked for.
 
-use backend_ascend::{ArenaSource, AscendOptions, Pages};
-use mempool_core::{Bytes, Device, DeviceError, TailPadding, VirtualMemory};
+use backend_ascend::{ArenaSource, AscendOptions, BackendError, Pages};
+use mempool_core::{Bytes, Device, DeviceAddress, DeviceError, TailPadding, VirtualMemory};
 
 use super::cards::{assert_holds_nothing, context_of, free_of, open};
 use super::process::on_simulator;
@@ -103,5 +103,34 @@ fn what_is_left_goes_with_the_backend() {
         drop(backend);
         assert_eq!(free_of(&watcher), before);
         assert_holds_nothing(&watcher);
+    });
+}
+
+#[test]
+fn copies_stay_inside_what_the_backend_holds() {
+    on_simulator(copies_stay_inside_what_the_backend_holds, &[], || {
+        for source in [ArenaSource::Malloc, ArenaSource::VirtualMemory] {
+            let backend = open(AscendOptions::default().arena_source(source));
+            let base = backend.allocate_arena(Bytes::mib(6)).unwrap();
+            let end = base.checked_add(Bytes::mib(6)).unwrap();
+            // From the first byte to the last, over the borders of granules.
+            let written: Vec<u8> = (0..6 << 20).map(|at: u32| at.to_le_bytes()[1]).collect();
+            backend.write(base, &written).unwrap();
+            let mut found = vec![0; 6 << 20];
+            backend.read(base, &mut found).unwrap();
+            assert!(found == written, "{source:?}");
+            let not_held = |answer: Result<(), DeviceError>| {
+                let Err(DeviceError::Other(error)) = answer else { panic!("{answer:?}") };
+                assert!(matches!(*error.downcast().unwrap(), BackendError::NotHeld { .. }));
+            };
+            not_held(backend.write(base, &vec![0; (6 << 20) + 1]));
+            not_held(backend.read(end, &mut [0]));
+            not_held(backend.read(DeviceAddress::new(base.get() - 1), &mut [0; 2]));
+            not_held(backend.read(DeviceAddress::new(0), &mut [0]));
+            not_held(backend.write(DeviceAddress::new(u64::MAX), &[0, 0]));
+            backend.write(DeviceAddress::new(0), &[]).unwrap();
+            backend.free_arena(base, Bytes::mib(6)).unwrap();
+            not_held(backend.write(base, &[1]));
+        }
     });
 }

@@ -1,16 +1,31 @@
-//! A backend with streams, and work in them that lasts until it is let go. Also used by the example `hardware_test`.
+//! A backend with streams, work in them that lasts until it is let go, and the bytes of its memory. Also used by the example `hardware_test`.
 
 use std::sync::{Arc, mpsc};
 
 use backend_ascend::AscendBackend;
 use backend_ascend::acl::Stream;
-use mempool_core::{Device, DeviceStream};
+use mempool_core::{Device, DeviceAddress, DeviceStream};
 use testkit::conformance::{HeldWork, StreamRig};
+use testkit::contents::DeviceBytes;
 
 /// A backend with streams of its own.
 #[derive(Debug)]
 pub(crate) struct AscendRig {
     pub(crate) backend: Arc<AscendBackend>,
+}
+
+/// The bytes of a backend's memory.
+#[derive(Debug)]
+pub(crate) struct AscendBytes(pub(crate) Arc<AscendBackend>);
+
+impl DeviceBytes for AscendBytes {
+    fn write(&self, address: DeviceAddress, bytes: &[u8]) -> Result<(), String> {
+        self.0.write(address, bytes).map_err(|error| error.to_string())
+    }
+
+    fn read(&self, address: DeviceAddress, bytes: &mut [u8]) -> Result<(), String> {
+        self.0.read(address, bytes).map_err(|error| error.to_string())
+    }
 }
 
 /// Work of a host function that waits for a word.
