@@ -10,6 +10,8 @@
 //! 2. A [`Bound`] is used up before another context is bound on its thread: every method binds once and calls at once.
 //! 3. A context of foreign code is never destroyed here.
 
+mod identity;
+
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::Arc;

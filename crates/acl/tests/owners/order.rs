@@ -207,3 +207,17 @@ fn after_abandoning_nothing_is_called_and_all_is_counted_as_leaked() {
     drop(runtime);
     assert_eq!(fake().log.len(), calls);
 }
+
+#[test]
+#[serial]
+fn contexts_are_equal_that_are_one() {
+    reset();
+    let runtime = start(&table()).unwrap();
+    let (zero, one) = (runtime.device(0).unwrap(), runtime.device(1).unwrap());
+    let made = zero.create_context().unwrap();
+    assert_eq!(zero.primary_context(), zero.primary_context());
+    assert_eq!(made, made.clone());
+    assert_ne!(zero.primary_context(), one.primary_context());
+    assert_ne!(zero.primary_context(), made);
+    assert_ne!(made, zero.create_context().unwrap());
+}
