@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
 
+use crate::output::say;
 use crate::sim;
 
 const PACKAGE: &str = "backend-ascend";
@@ -18,8 +19,8 @@ const PACKAGE: &str = "backend-ascend";
 const LIBRARY_VARIABLE: &str = "ASCEND_MEMPOOL_ACL_LIBRARY";
 /// Where the system looks for libraries first.
 const SEARCH_VARIABLE: &str = "LD_LIBRARY_PATH";
-/// What a program that was ended by a signal counts as, or one that could not be built.
-const NO_CODE: u8 = 1;
+/// What a program that was ended by a signal counts as: something is wrong.
+const ENDED_BY_SIGNAL: u8 = 1;
 
 /// On what a program runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,13 +31,13 @@ pub(crate) enum Card {
     Simulated,
 }
 
-/// Builds the example and runs it; answers its exit code. It, or cargo, has said what was the matter.
+/// Builds the example and runs it; answers its exit code. It has said what was the matter.
 ///
 /// # Errors
 ///
-/// When a program could not be started.
+/// When a program could not be built or started.
 pub(crate) fn run(root: &Path, example: &str, card: Card, arguments: &[OsString]) -> anyhow::Result<u8> {
-    let Some(program) = build(root, example)? else { return Ok(NO_CODE) };
+    let program = build(root, example)?;
     let mut command = Command::new(&program);
     command.args(arguments);
     // DIR/release/examples/NAME
@@ -45,15 +46,18 @@ pub(crate) fn run(root: &Path, example: &str, card: Card, arguments: &[OsString]
         command.env(SEARCH_VARIABLE, without_folder(&search, built)?);
     }
     if card == Card::Simulated {
-        let Some(library) = sim::build(root)? else { return Ok(NO_CODE) };
+        let library = sim::build(root)?.context("the simulator does not build; cargo said why")?;
         command.env(LIBRARY_VARIABLE, library);
     }
     let status = command.status().with_context(|| format!("{} could not be started", program.display()))?;
-    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(NO_CODE))
+    if status.code().is_none() {
+        say(format_args!("{} ended by {status}", program.display()));
+    }
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(ENDED_BY_SIGNAL))
 }
 
-/// The path of the built example; `None` when it does not build.
-fn build(root: &Path, example: &str) -> anyhow::Result<Option<PathBuf>> {
+/// The path of the built example.
+fn build(root: &Path, example: &str) -> anyhow::Result<PathBuf> {
     let output = Command::new("cargo")
         .current_dir(root)
         .args(["build", "--quiet", "--release", "--package", PACKAGE, "--example", example])
@@ -61,12 +65,10 @@ fn build(root: &Path, example: &str) -> anyhow::Result<Option<PathBuf>> {
         .stderr(Stdio::inherit())
         .output()
         .context("`cargo build` could not be started; is cargo on the PATH?")?;
-    if !output.status.success() {
-        return Ok(None);
-    }
+    anyhow::ensure!(output.status.success(), "the example {example} does not build; cargo said why");
     let messages = String::from_utf8_lossy(&output.stdout);
     let path = messages.lines().find_map(|message| program_of(message, example));
-    path.map(Some).with_context(|| format!("cargo did not say where it put the example {example}"))
+    path.with_context(|| format!("cargo did not say where it put the example {example}"))
 }
 
 /// The program of an example that a message of cargo names, if it names it.
