@@ -28,6 +28,26 @@ const VIRTUAL_MEMORY: [&str; 6] = [
 
 /// A [`Device`] whose arenas lie on an Ascend card.
 ///
+/// ```no_run
+/// use std::sync::Arc;
+/// use backend_ascend::acl::Stream;
+/// use backend_ascend::{AscendBackend, AscendOptions};
+/// use mempool_core::{Bytes, Pool, PoolConfig, StreamOrder};
+///
+/// let card = Arc::new(AscendBackend::open(0, AscendOptions::default())?);
+/// let pool = Pool::new(Arc::clone(&card) as _, PoolConfig::default())?;
+/// let block = pool.allocate(Bytes::new(5))?;
+/// card.write(block.address(), b"bytes")?;
+///
+/// let stream = Arc::new(Stream::new(card.context())?);
+/// let name = card.register_stream(&stream)?;
+/// let event = card.record_event(name)?;
+/// card.synchronize_event(event)?;
+/// card.release_event(event)?;
+/// card.release_stream(name)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// Any thread. What is still held when the last owner drops it is given back then, after the work of the card where that may
 /// still need it.
 #[derive(Debug)]
@@ -215,8 +235,10 @@ impl AscendBackend {
 
     /// Waits for all work that may touch an arena.
     fn wait_for_work(&self) -> Result<(), AclError> {
+        // The documents leave open whether one call waits for other contexts too.
         self.context.synchronize_device()?;
-        self.streams.contexts().iter().try_for_each(Context::synchronize_device)
+        let others = self.streams.contexts().into_iter().filter(|context| *context != self.context);
+        others.into_iter().try_for_each(|context| context.synchronize_device())
     }
 }
 

@@ -69,8 +69,15 @@ impl Streams {
         self.by_name.lock().len()
     }
 
-    /// The context of each stream.
+    /// The contexts in which there are streams, each once.
     pub(crate) fn contexts(&self) -> Vec<Context> {
-        self.by_name.lock().values().map(|known| known.stream.context()).collect()
+        let mut contexts = Vec::new();
+        for known in self.by_name.lock().values() {
+            let context = known.stream.context();
+            if !contexts.contains(&context) {
+                contexts.push(context);
+            }
+        }
+        contexts
     }
 }

@@ -64,6 +64,7 @@ pub(crate) fn describe(backend: &AscendBackend, simulated: bool) -> Result<Card,
             "acl": acl,
             "cann": cann,
             "driver": driver,
+            "host": std::env::consts::ARCH,
             "soc": properties.name,
         }),
         facts: json!({

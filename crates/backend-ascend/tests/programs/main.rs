@@ -32,7 +32,7 @@ fn run(example: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Output 
         .args(arguments)
         .envs(variables.iter().copied())
         .output()
-        .expect("cargo builds the examples for the tests")
+        .expect("`cargo test -p backend-ascend` without `--test` builds the examples, too")
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -160,7 +160,7 @@ mod tests {
             (&report["schema_version"], &report["passed"], &report["simulated"]),
             (&1.into(), &true.into(), &true.into())
         );
-        assert_eq!(keys(&report["versions"]), ["acl", "ascend_mempool", "cann", "driver", "soc"]);
+        assert_eq!(keys(&report["versions"]), ["acl", "ascend_mempool", "cann", "driver", "host", "soc"]);
         assert_eq!(keys(&report["conformance"][0]), ["checks", "failed", "suite"]);
         assert_eq!(report["conformance"].as_array().map(Vec::len), Some(6));
         assert_eq!(

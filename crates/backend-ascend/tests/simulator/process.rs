@@ -11,6 +11,9 @@ const INSIDE: &str = "BACKEND_ASCEND_INSIDE";
 /// Where ACL is looked for, and nowhere else.
 pub(crate) const LIBRARY: &str = "ASCEND_MEMPOOL_ACL_LIBRARY";
 
+/// The functions that a library was made without.
+const MISSING: &str = "BACKEND_ASCEND_MISSING";
+
 /// A variable with its value.
 pub(crate) type Variable = (&'static str, String);
 
@@ -36,6 +39,38 @@ pub(crate) fn on_simulators<T: Fn()>(
 ) {
     let with_library = |settings: Vec<Variable>| [vec![(LIBRARY, simulator())], settings].concat();
     in_processes(test, settings.into_iter().map(with_library), body);
+}
+
+/// Runs `body` once for each of several lists of functions, on a simulator whose library lacks those: an older CANN, or another.
+pub(crate) fn on_libraries_without<T: Fn()>(test: T, lists: &[&[&'static str]], body: impl FnOnce()) {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let mut environments = Vec::new();
+    // In the process inside the library is there already.
+    if std::env::var_os(INSIDE).is_none() {
+        for (number, missing) in lists.iter().enumerate() {
+            let mut library = std::fs::read(simulator()).expect("the simulator can be read");
+            missing.iter().for_each(|symbol| rename(&mut library, symbol));
+            let path = folder.path().join(format!("without-{number}.so"));
+            std::fs::write(&path, library).expect("a temporary file can be written");
+            let path = path.to_str().expect("a path of UTF-8").to_owned();
+            environments.push(vec![(LIBRARY, path), (MISSING, missing.join(","))]);
+        }
+    }
+    in_processes(test, environments, body);
+}
+
+/// The functions that the library of this process was made without.
+pub(crate) fn missing() -> Vec<String> {
+    let missing = std::env::var(MISSING).unwrap_or_default();
+    missing.split(',').filter(|symbol| !symbol.is_empty()).map(str::to_owned).collect()
+}
+
+/// Changes the name of a symbol in the table of names of a library, so that a look-up by its name finds nothing.
+fn rename(library: &mut [u8], symbol: &str) {
+    let name = [b"\0", symbol.as_bytes(), b"\0"].concat();
+    let at = library.windows(name.len()).position(|window| window == name);
+    let at = at.unwrap_or_else(|| panic!("{symbol} is not in the library"));
+    library[at + symbol.len()] = b'?';
 }
 
 /// Runs `body` once for each environment, in a process with those variables of ours and no others.
