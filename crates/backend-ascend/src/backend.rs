@@ -2,29 +2,20 @@
 
 use std::sync::Arc;
 
-use acl::{AclCode, AclError, Context, ErrorKind, MemoryKind, Runtime, Stream, granularity};
+use acl::{AclCode, AclError, Context, MemoryKind, Runtime, Stream};
 use mempool_core::{
     Alignment, Bytes, Device, DeviceAddress, DeviceError, DeviceProperties, DeviceStream, MemoryInfo,
     StreamOrder, VirtualMemory,
 };
 
 use crate::arenas::{ArenaFacts, Arenas};
-use crate::error::{BackendError, OpenError, call_of, device_error};
+use crate::error::{BackendError, OpenError, device_error};
 use crate::events::Events;
 use crate::options::{ArenaSource, AscendOptions, VirtualPages};
 use crate::soc;
 use crate::streams::Streams;
+use crate::virtual_granule::granule_of;
 use crate::virtual_memory::VirtualSpace;
-
-/// What virtual memory is made of.
-const VIRTUAL_MEMORY: [&str; 6] = [
-    "aclrtReserveMemAddress",
-    "aclrtReleaseMemAddress",
-    "aclrtMallocPhysical",
-    "aclrtFreePhysical",
-    "aclrtMapMem",
-    "aclrtUnmapMem",
-];
 
 /// A [`Device`] whose arenas lie on an Ascend card.
 ///
@@ -54,6 +45,7 @@ const VIRTUAL_MEMORY: [&str; 6] = [
 pub struct AscendBackend {
     arenas: Arenas,
     virtual_space: Option<VirtualSpace>,
+    no_virtual_memory: Option<OpenError>,
     events: Events,
     streams: Streams,
     options: AscendOptions,
@@ -108,14 +100,13 @@ impl AscendBackend {
     pub fn over(context: Context, options: AscendOptions) -> Result<Self, OpenError> {
         let soc = context.soc_name()?;
         let tail_padding = soc::tail_padding(&soc);
-        let granule = granule_of(&context, options.virtual_pages);
         let by_virtual_memory = options.arena_source == ArenaSource::VirtualMemory;
-        let granule = match granule {
-            Ok(granule) => Some(granule),
-            Err(OpenError::NoVirtualMemory { .. })
-                if !by_virtual_memory && options.virtual_pages == VirtualPages::Mib2 =>
-            {
-                None
+        let is_needed = by_virtual_memory || options.virtual_pages != VirtualPages::default();
+        let (granule, no_virtual_memory) = match granule_of(&context, options.virtual_pages) {
+            Ok(granule) => (Some(granule), None),
+            Err(error @ OpenError::NoVirtualMemory { .. }) if !is_needed => {
+                tracing::info!(%error, "the card offers no virtual memory");
+                (None, Some(error))
             }
             Err(error) => return Err(error),
         };
@@ -139,7 +130,7 @@ impl AscendBackend {
                 .and_then(|granule| usize::try_from(granule.get()).ok()),
         });
         let (events, streams) = (Events::new(&context), Streams::default());
-        Ok(Self { arenas, virtual_space, events, streams, options, properties, context })
+        Ok(Self { arenas, virtual_space, no_virtual_memory, events, streams, options, properties, context })
     }
 
     /// The context in which the backend works.
@@ -150,6 +141,11 @@ impl AscendBackend {
     /// The options it was opened with.
     pub fn options(&self) -> AscendOptions {
         self.options
+    }
+
+    /// Why [`Device::virtual_memory`] answers `None`, where it does.
+    pub fn why_no_virtual_memory(&self) -> Option<&OpenError> {
+        self.no_virtual_memory.as_ref()
     }
 
     /// What it holds now. O(registered streams), a few locks.
@@ -296,24 +292,4 @@ fn no_such_device(runtime: &Runtime, device: i32, source: AclError) -> OpenError
         }
         _ => source.into(),
     }
-}
-
-/// The granule of virtual memory.
-fn granule_of(context: &Context, pages: VirtualPages) -> Result<Alignment, OpenError> {
-    let runtime = context.device().runtime();
-    if let Some(missing) = VIRTUAL_MEMORY.into_iter().find(|symbol| !runtime.is_supported(symbol)) {
-        return Err(OpenError::NoVirtualMemory { missing });
-    }
-    let granule = match granularity(context, pages.kind()) {
-        Ok(granule) => granule,
-        // An older library cannot be asked, and has this one.
-        Err(AclError::Unsupported(_)) if pages == VirtualPages::Mib2 => {
-            return Ok(Alignment::MIB_2);
-        }
-        Err(error) if error.kind() == ErrorKind::Unsupported => {
-            return Err(OpenError::NoVirtualMemory { missing: call_of(&error) });
-        }
-        Err(error) => return Err(error.into()),
-    };
-    Alignment::new(granule as u64).map_err(|_| OpenError::Granule { granule })
 }

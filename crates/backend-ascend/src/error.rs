@@ -32,6 +32,8 @@ pub enum OpenError {
     NoVirtualMemory {
         /// The function that is not there, or that the card cannot do.
         missing: &'static str,
+        /// The card's words, where it was asked.
+        source: Option<AclError>,
     },
     /// The card states a granule that no pool can work with.
     #[error(

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use acl::{AclError, Context, Event, EventFlags, EventStatus};
+use acl::{AclError, Context, ErrorKind, Event, EventFlags, EventStatus};
 use mempool_core::{Bytes, DeviceError, DeviceEvent, DeviceStream, StreamOrder};
 use parking_lot::Mutex;
 
@@ -38,6 +38,9 @@ const PARKED_LIMIT: usize = 64;
 
 /// The host asks and waits, and streams wait.
 const FLAGS: EventFlags = EventFlags::ORDER.and(EventFlags::PROGRESS);
+/// The same where a card does not take both: events that streams wait for can be asked about too, for an event of the hardware
+/// each.
+const FLAGS_OF_ORDER: EventFlags = EventFlags::ORDER;
 
 /// The function that makes events which can be recorded again.
 const RE_RECORDABLE: &str = "aclrtCreateEventExWithFlag";
@@ -61,6 +64,7 @@ struct Recorded {
 #[derive(Debug)]
 pub(crate) struct Events {
     re_recordable: bool,
+    for_order_only: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -130,7 +134,7 @@ impl Recorded {
 impl Events {
     pub(crate) fn new(context: &Context) -> Self {
         let re_recordable = context.device().runtime().is_supported(RE_RECORDABLE);
-        Self { re_recordable, state: Mutex::default() }
+        Self { re_recordable, for_order_only: AtomicBool::new(false), state: Mutex::default() }
     }
 
     /// Events with a name, and events kept without one.
@@ -180,7 +184,23 @@ impl Events {
         if let Some(event) = self.state.lock().free.pop() {
             return Ok(event);
         }
-        Event::new(context, FLAGS)
+        self.create(context)
+    }
+
+    fn create(&self, context: &Context) -> Result<Event, AclError> {
+        // Relaxed: whoever misses it asks once more.
+        if !self.for_order_only.load(Ordering::Relaxed) {
+            match Event::new(context, FLAGS) {
+                Err(error) if matches!(error.kind(), ErrorKind::InvalidArgument | ErrorKind::Unsupported) => {
+                    let event = Event::new(context, FLAGS_OF_ORDER)?;
+                    tracing::info!(%error, "events are made for order only");
+                    self.for_order_only.store(true, Ordering::Relaxed);
+                    return Ok(event);
+                }
+                answer => return answer,
+            }
+        }
+        Event::new(context, FLAGS_OF_ORDER)
     }
 
     /// Moves what has settled to the free list.
@@ -222,7 +242,8 @@ impl Events {
         blockers.dedup_by(|one, other| Arc::ptr_eq(one, other));
         for progress in blockers {
             let Some(registered) = streams.of_progress(&progress) else { continue };
-            let fence = Event::new(context, FLAGS)
+            let fence = self
+                .create(context)
                 .and_then(|event| Recorded::new(event, &registered).map_err(|(error, _)| error));
             match fence {
                 Ok(fence) => self.state.lock().fences.push(fence),

@@ -58,6 +58,7 @@ mod options;
 mod progress;
 mod soc;
 mod streams;
+mod virtual_granule;
 mod virtual_memory;
 
 pub use acl;

@@ -49,7 +49,7 @@ pub(crate) fn describe(backend: &AscendBackend, simulated: bool) -> Result<Card,
     say(format_args!("  memory     {}, {} free", info.total, info.free));
     say(format_args!(
         "  granule    {}",
-        granule.map_or_else(|| "no virtual memory".to_owned(), |granule| granule.to_string())
+        granule.map_or_else(|| why_not(backend), |granule| granule.to_string())
     ));
     say(format_args!("  ACL        {}", known(&acl)));
     say(format_args!("  CANN       {}", known(&cann)));
@@ -78,6 +78,10 @@ pub(crate) fn describe(backend: &AscendBackend, simulated: bool) -> Result<Card,
             "missing_functions": missing,
         }),
     })
+}
+
+fn why_not(backend: &AscendBackend) -> String {
+    backend.why_no_virtual_memory().map_or_else(String::new, |why| format!("no virtual memory: {why}"))
 }
 
 fn cann_version() -> Option<String> {
