@@ -1,4 +1,17 @@
-//! The report as JSON. Keys and their meanings stay; what is added raises nothing, what changes raises [`SCHEMA_VERSION`].
+//! The report as JSON. Keys and their meanings stay: what is added raises nothing, what goes or changes raises
+//! [`SCHEMA_VERSION`].
+//!
+//! | key | holds |
+//! | --- | --- |
+//! | `schema`, `schema_version` | what this is |
+//! | `unix_time_s` | when it was made, in seconds since 1970 |
+//! | `simulated` | whether the card was the simulator |
+//! | `passed` | whether all checks hold |
+//! | `versions` | `ascend_mempool`, `acl`, `cann`, `driver`, `soc`, `host`; null where not known |
+//! | `card` | number, memory, granule, alignment and padding in bytes, library files, functions that they lack |
+//! | `conformance` | for each `suite` the number of `checks`, and of each that `failed` the `check` and what was `found` |
+//! | `timings` | for each `operation` `n` samples, and `median_ns`, `p99_ns`, `min_ns`, `max_ns` |
+//! | `questions` | for each `id` the `question`, the `answer` in few words, and the `detail` |
 
 use std::fs;
 use std::path::Path;

@@ -111,6 +111,52 @@ mod tests {
         }
     }
 
+    /// What the three models call, but for questions.
+    const CALLS: &[&str] = &[
+        "aclmdlQuerySize",
+        "aclmdlLoadFromFile",
+        "aclmdlLoadFromFileWithMem",
+        "aclmdlUnload",
+        "aclmdlCreateDesc",
+        "aclmdlGetDesc",
+        "aclmdlDestroyDesc",
+        "aclmdlCreateDataset",
+        "aclmdlAddDatasetBuffer",
+        "aclmdlDestroyDataset",
+        "aclCreateDataBuffer",
+        "aclDestroyDataBuffer",
+        "aclmdlExecute",
+        "aclrtMallocAlign32",
+        "aclrtMalloc",
+        "aclrtFree",
+        "aclrtMemcpy",
+        "aclrtMemset",
+        "aclrtSynchronizeDevice",
+    ];
+
+    #[test]
+    fn whichever_call_fails_the_models_end_in_order_and_say_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let (model, hazards) = (file("small.txt"), file("hazards"));
+        let lines =
+            ["ascend-sim-model", "work 64KiB", "weight 32KiB", "input a uint8 64", "output b uint8 64"];
+        std::fs::write(&model, lines.join("\n")).unwrap();
+        for (call, n) in CALLS.iter().flat_map(|call| [(call, 1), (call, 2)]) {
+            let plan = format!("{call}:{n}");
+            let settings = [("ASCEND_SIM_FAIL", plan.as_str()), ("ASCEND_SIM_HAZARDS", &hazards)];
+            let output = run("multi_model", &[&model, &model], &settings);
+            let (printed, errors) = (text(&output.stdout), text(&output.stderr));
+            // The pool asks for a smaller arena, and there is one wait for one arena.
+            let is_met = *call != "aclrtMallocAlign32" && (n == 1 || *call != "aclrtSynchronizeDevice");
+            let codes = if is_met { &[Some(1), Some(2)][..] } else { &[Some(0)] };
+            assert!(codes.contains(&output.status.code()), "{plan}: {}\n{printed}{errors}", output.status);
+            let is_told = errors.contains(call) || printed.contains("SOMETHING WAS LEFT");
+            assert!(is_told || !is_met, "{plan}: {printed}{errors}");
+            assert_eq!(std::fs::read_to_string(&hazards).unwrap(), "", "{plan}");
+        }
+    }
+
     #[test]
     fn wrong_arguments_are_named() {
         for (example, arguments, word) in [
