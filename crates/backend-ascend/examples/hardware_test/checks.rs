@@ -1,6 +1,5 @@
 //! The conformance suite of testkit, over each way of taking memory.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use backend_ascend::{ArenaSource, AscendBackend, AscendOptions, OpenError, Pages};
@@ -11,7 +10,7 @@ use testkit::conformance::{BYTE_CHECKS, CHECKS, DeviceWithBytes, EVENT_CHECKS, S
 use crate::output::say;
 use crate::report::Suite;
 use crate::rig::{AscendBytes, AscendRig};
-use crate::watch::Watch;
+use crate::watch::watched;
 
 /// Opens the card once more, in another way.
 pub(crate) type Open<'a> = &'a dyn Fn(AscendOptions) -> Result<AscendBackend, OpenError>;
@@ -66,15 +65,9 @@ fn events(open: Open<'_>) -> Suite {
     print(suite(name, found))
 }
 
-/// Runs a check, whose end by a panic is a finding too, and says so when it takes long: on a card that nobody has tried, anything may
-/// happen.
+/// Runs a check, whose end by a panic is a finding too.
 fn guarded(name: &'static str, check: impl FnOnce() -> Result<(), Violation>) -> Result<(), Violation> {
-    let _watch = Watch::start(name);
-    catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| {
-        let words = panic.downcast_ref::<String>().map(String::as_str);
-        let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default();
-        Err(Violation::new("panic", words))
-    })
+    watched(name, check).unwrap_or_else(|words| Err(Violation::new("panic", words)))
 }
 
 fn suite(name: &'static str, found: impl Iterator<Item = (&'static str, Result<(), Violation>)>) -> Suite {

@@ -19,6 +19,7 @@ use crate::output::say;
 use crate::report::Answer;
 use crate::rig::{Held, hold};
 use crate::samples::Timing;
+use crate::watch::watched;
 
 /// So long a call is given to return although work is held, before it is said to wait for that work.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -72,9 +73,10 @@ const QUESTIONS: &[Question] = &[
 pub(crate) fn run(backend: &AscendBackend, timings: &[Timing]) -> Vec<Answer> {
     say(format_args!("\nquestions that the documents leave open"));
     let of_card = QUESTIONS.iter().map(|question| {
-        let (found, detail) = match (question.ask)(backend.context()) {
-            Ok(found) => found,
-            Err(error) => ("not found out".to_owned(), error.to_string()),
+        let (found, detail) = match watched(question.id, || (question.ask)(backend.context())) {
+            Ok(Ok(found)) => found,
+            Ok(Err(error)) => ("not found out".to_owned(), error.to_string()),
+            Err(words) => ("not found out".to_owned(), words),
         };
         Answer { id: question.id, question: question.text, found, detail }
     });
