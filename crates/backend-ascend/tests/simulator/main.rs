@@ -16,6 +16,8 @@ mod events;
 #[cfg(test)]
 mod failures;
 #[cfg(test)]
+mod library;
+#[cfg(test)]
 mod memory;
 #[cfg(test)]
 mod process;

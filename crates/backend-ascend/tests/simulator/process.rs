@@ -2,8 +2,9 @@
 //! environment.
 
 use std::any::type_name;
-use std::path::PathBuf;
 use std::process::{Command, Output};
+
+use super::library;
 
 /// Set in the process that does the work.
 const INSIDE: &str = "BACKEND_ASCEND_INSIDE";
@@ -17,14 +18,6 @@ const MISSING: &str = "BACKEND_ASCEND_MISSING";
 /// A variable with its value.
 pub(crate) type Variable = (&'static str, String);
 
-/// The simulator that cargo built beside this test, since the crate is a dependency of it.
-fn simulator() -> String {
-    let test = std::env::current_exe().expect("the test has a path");
-    let library: PathBuf = test.parent().expect("the test lies in a folder").join("libascendcl.so");
-    assert!(library.exists(), "no {}", library.display());
-    library.to_str().expect("a path of UTF-8").to_owned()
-}
-
 /// Runs `body` on the simulator with these settings. To be called by a test with itself as `test`.
 pub(crate) fn on_simulator<T: Fn()>(test: T, settings: &[(&'static str, &str)], body: impl FnOnce()) {
     let settings = settings.iter().map(|&(name, value)| (name, value.to_owned())).collect();
@@ -37,7 +30,8 @@ pub(crate) fn on_simulators<T: Fn()>(
     settings: impl IntoIterator<Item = Vec<Variable>>,
     body: impl FnOnce(),
 ) {
-    let with_library = |settings: Vec<Variable>| [vec![(LIBRARY, simulator())], settings].concat();
+    let library = || library::simulator().to_str().expect("a path of UTF-8").to_owned();
+    let with_library = |settings: Vec<Variable>| [vec![(LIBRARY, library())], settings].concat();
     in_processes(test, settings.into_iter().map(with_library), body);
 }
 
@@ -48,10 +42,8 @@ pub(crate) fn on_libraries_without<T: Fn()>(test: T, lists: &[&[&'static str]], 
     // In the process inside the library is there already.
     if std::env::var_os(INSIDE).is_none() {
         for (number, missing) in lists.iter().enumerate() {
-            let mut library = std::fs::read(simulator()).expect("the simulator can be read");
-            missing.iter().for_each(|symbol| rename(&mut library, symbol));
             let path = folder.path().join(format!("without-{number}.so"));
-            std::fs::write(&path, library).expect("a temporary file can be written");
+            library::write_without(missing, &path);
             let path = path.to_str().expect("a path of UTF-8").to_owned();
             environments.push(vec![(LIBRARY, path), (MISSING, missing.join(","))]);
         }
@@ -63,14 +55,6 @@ pub(crate) fn on_libraries_without<T: Fn()>(test: T, lists: &[&[&'static str]], 
 pub(crate) fn missing() -> Vec<String> {
     let missing = std::env::var(MISSING).unwrap_or_default();
     missing.split(',').filter(|symbol| !symbol.is_empty()).map(str::to_owned).collect()
-}
-
-/// Changes the name of a symbol in the table of names of a library, so that a look-up by its name finds nothing.
-fn rename(library: &mut [u8], symbol: &str) {
-    let name = [b"\0", symbol.as_bytes(), b"\0"].concat();
-    let at = library.windows(name.len()).position(|window| window == name);
-    let at = at.unwrap_or_else(|| panic!("{symbol} is not in the library"));
-    library[at + symbol.len()] = b'?';
 }
 
 /// Runs `body` once for each environment, in a process with those variables of ours and no others.
