@@ -132,11 +132,11 @@ fn event_recorded_anew(context: &Context) -> Result<(String, String), AclError> 
         return Ok(("recording anew is refused".to_owned(), error.to_string()));
     }
     after.record(&second)?;
-    let done = third.synchronize_for(PATIENCE);
+    let done = third.synchronize_for(10 * PATIENCE);
     let went_on = after.query()? == EventStatus::Complete;
     release(work);
     done?;
-    Ok(match second.synchronize_for(5 * PATIENCE) {
+    Ok(match second.synchronize_for(10 * PATIENCE) {
         Ok(()) if went_on => plain("the new record; the first is forgotten"),
         Ok(()) => plain("the first record, as it should"),
         Err(error) => {
