@@ -295,12 +295,22 @@ pub type aclrtAllocator = *mut ::core::ffi::c_void;
 pub type aclrtAllocatorBlock = *mut ::core::ffi::c_void;
 /// An address near which a registered allocator may place a block.
 pub type aclrtAllocatorAddr = *mut ::core::ffi::c_void;
+/// A mark that one stream sets and another waits for and clears.
+pub type aclrtNotify = *mut ::core::ffi::c_void;
 /// A pair of a device address and a size, as an input or output of a model.
 #[repr(C)]
 #[derive(Debug)]
 pub struct aclDataBuffer {
     _unused: [u8; 0],
 }
+/// Type, shape and layout of a tensor, without its memory.
+#[repr(C)]
+#[derive(Debug)]
+pub struct aclTensorDesc {
+    _unused: [u8; 0],
+}
+/// Bits of a number with a sign, 5 bits of exponent and 10 of fraction.
+pub type aclFloat16 = u16;
 impl aclDataType {
     pub const ACL_DT_UNDEFINED: aclDataType = aclDataType(-1);
     pub const ACL_FLOAT: aclDataType = aclDataType(0);
@@ -356,6 +366,35 @@ impl aclFormat {
 /// Memory layout of a tensor.
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct aclFormat(pub ::core::ffi::c_int);
+impl aclMemType {
+    pub const ACL_MEMTYPE_DEVICE: aclMemType = aclMemType(0);
+    pub const ACL_MEMTYPE_HOST: aclMemType = aclMemType(1);
+    pub const ACL_MEMTYPE_HOST_COMPILE_INDEPENDENT: aclMemType = aclMemType(2);
+}
+#[repr(transparent)]
+/// Where the memory of a tensor lies.
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct aclMemType(pub ::core::ffi::c_uint);
+impl aclSysParamOpt {
+    pub const ACL_OPT_DETERMINISTIC: aclSysParamOpt = aclSysParamOpt(0);
+    pub const ACL_OPT_ENABLE_DEBUG_KERNEL: aclSysParamOpt = aclSysParamOpt(1);
+    pub const ACL_OPT_STRONG_CONSISTENCY: aclSysParamOpt = aclSysParamOpt(2);
+    pub const ACL_OPT_ENABLE_KERNEL_EARLY_START: aclSysParamOpt = aclSysParamOpt(3);
+}
+#[repr(transparent)]
+/// Options of the process or of a context.
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct aclSysParamOpt(pub ::core::ffi::c_uint);
+impl aclDeviceInfo {
+    pub const ACL_DEVICE_INFO_UNDEFINED: aclDeviceInfo = aclDeviceInfo(-1);
+    pub const ACL_DEVICE_INFO_AI_CORE_NUM: aclDeviceInfo = aclDeviceInfo(0);
+    pub const ACL_DEVICE_INFO_VECTOR_CORE_NUM: aclDeviceInfo = aclDeviceInfo(1);
+    pub const ACL_DEVICE_INFO_L2_SIZE: aclDeviceInfo = aclDeviceInfo(2);
+}
+#[repr(transparent)]
+/// Facts that aclGetDeviceCapability answers.
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct aclDeviceInfo(pub ::core::ffi::c_int);
 /// Gives out a block of at least `size` bytes, or null.
 pub type aclrtAllocatorAllocFunc = ::core::option::Option<
     unsafe extern "C" fn(
@@ -1273,6 +1312,29 @@ impl aclrtDevAttr {
 /// Facts that aclrtGetDeviceInfo answers; the values that concern kernels only are left out.
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct aclrtDevAttr(pub ::core::ffi::c_uint);
+impl aclrtFloatOverflowMode {
+    pub const ACL_RT_OVERFLOW_MODE_SATURATION: aclrtFloatOverflowMode = aclrtFloatOverflowMode(
+        0,
+    );
+    pub const ACL_RT_OVERFLOW_MODE_INFNAN: aclrtFloatOverflowMode = aclrtFloatOverflowMode(
+        1,
+    );
+    pub const ACL_RT_OVERFLOW_MODE_UNDEF: aclrtFloatOverflowMode = aclrtFloatOverflowMode(
+        2,
+    );
+}
+#[repr(transparent)]
+/// What a kernel answers for numbers that are too large.
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct aclrtFloatOverflowMode(pub ::core::ffi::c_uint);
+impl aclrtDevResLimitType {
+    pub const ACL_RT_DEV_RES_CUBE_CORE: aclrtDevResLimitType = aclrtDevResLimitType(0);
+    pub const ACL_RT_DEV_RES_VECTOR_CORE: aclrtDevResLimitType = aclrtDevResLimitType(1);
+}
+#[repr(transparent)]
+/// Cores that kernels may be held to.
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct aclrtDevResLimitType(pub ::core::ffi::c_uint);
 impl aclCANNPackageName {
     pub const ACL_PKG_NAME_CANN: aclCANNPackageName = aclCANNPackageName(0);
     pub const ACL_PKG_NAME_RUNTIME: aclCANNPackageName = aclCANNPackageName(1);
@@ -1511,6 +1573,16 @@ pub type aclrtCallback = ::core::option::Option<
 pub type aclrtHostFunc = ::core::option::Option<
     unsafe extern "C" fn(arguments: *mut ::core::ffi::c_void),
 >;
+/// A loaded file of kernels.
+pub type aclrtBinHandle = *mut ::core::ffi::c_void;
+/// A kernel.
+pub type aclrtFuncHandle = *mut ::core::ffi::c_void;
+/// Options of loading kernels; only ever passed on.
+#[repr(C)]
+#[derive(Debug)]
+pub struct aclrtBinaryLoadOptions {
+    _unused: [u8; 0],
+}
 /// Told of streams that come and go.
 pub type aclrtStreamStateCallback = ::core::option::Option<
     unsafe extern "C" fn(
@@ -1814,6 +1886,12 @@ const _: () = {
 functions! {
     /// Size in bytes of one element; 0 for a type that has no fixed size in whole bytes.
     fn aclDataTypeSize(data_type: aclDataType) -> usize;
+    /// A half as a float; infinities and what is no number count as ordinary large numbers.
+    fn aclFloat16ToFloat(value: aclFloat16) -> f32;
+    /// A float as a half; what is too large, infinite or no number becomes the largest half, with the sign.
+    fn aclFloatToFloat16(value: f32) -> aclFloat16;
+    /// One fact about a device.
+    fn aclGetDeviceCapability(device: u32, info: aclDeviceInfo, value: *mut i64) -> aclError;
     /// Makes a buffer description; it never owns the memory behind `data`. Null on failure.
     fn aclCreateDataBuffer(data: *mut ::core::ffi::c_void, size: usize) -> *mut aclDataBuffer;
     /// Destroys the description; the memory behind it stays the caller's.
@@ -1826,6 +1904,26 @@ functions! {
     fn aclGetDataBufferSize(buffer: *const aclDataBuffer) -> u32;
     /// Size in bytes.
     fn aclGetDataBufferSizeV2(buffer: *const aclDataBuffer) -> usize;
+    /// Makes a description of a tensor. Null on failure.
+    fn aclCreateTensorDesc(data_type: aclDataType, dim_count: ::core::ffi::c_int, dims: *const i64, format: aclFormat) -> *mut aclTensorDesc;
+    /// Destroys it.
+    fn aclDestroyTensorDesc(description: *const aclTensorDesc);
+    /// Type of its elements; ACL_DT_UNDEFINED on failure.
+    fn aclGetTensorDescType(description: *const aclTensorDesc) -> aclDataType;
+    /// Its layout; ACL_FORMAT_UNDEFINED on failure.
+    fn aclGetTensorDescFormat(description: *const aclTensorDesc) -> aclFormat;
+    /// Number of its dimensions; 0 on failure.
+    fn aclGetTensorDescNumDims(description: *const aclTensorDesc) -> usize;
+    /// Size of one of its dimensions.
+    fn aclGetTensorDescDimV2(description: *const aclTensorDesc, index: usize, size: *mut i64) -> aclError;
+    /// Names it.
+    fn aclSetTensorDescName(description: *mut aclTensorDesc, name: *const ::core::ffi::c_char);
+    /// Sets the layout in which it is stored.
+    fn aclSetTensorFormat(description: *mut aclTensorDesc, format: aclFormat) -> aclError;
+    /// Sets the shape in which it is stored.
+    fn aclSetTensorShape(description: *mut aclTensorDesc, dim_count: ::core::ffi::c_int, dims: *const i64) -> aclError;
+    /// Says where its memory lies.
+    fn aclSetTensorPlaceMent(description: *mut aclTensorDesc, memory: aclMemType) -> aclError;
     /// Makes an empty description. Its functions are not set to null: set all four.
     fn aclrtAllocatorCreateDesc() -> aclrtAllocatorDesc;
     /// Destroys a description; the runtime has its own copy of a registered one.
@@ -2060,6 +2158,26 @@ functions! {
     fn aclrtDeviceGetBareTgid(process: *mut i32) -> aclError;
     /// Registers a callback under a name, or takes it away with a null callback.
     fn aclrtRegDeviceStateCallback(name: *const ::core::ffi::c_char, callback: aclrtDeviceStateCallback, arguments: *mut ::core::ffi::c_void) -> aclError;
+    /// Sets how kernels of the process treat numbers that are too large.
+    fn aclrtSetDeviceSatMode(mode: aclrtFloatOverflowMode) -> aclError;
+    /// Answers what aclrtSetDeviceSatMode set.
+    fn aclrtGetDeviceSatMode(mode: *mut aclrtFloatOverflowMode) -> aclError;
+    /// How many cores of a kind the kernels of a device may use.
+    fn aclrtGetDeviceResLimit(device: i32, type_: aclrtDevResLimitType, value: *mut u32) -> aclError;
+    /// Holds the kernels of a device to so many cores of a kind.
+    fn aclrtSetDeviceResLimit(device: i32, type_: aclrtDevResLimitType, value: u32) -> aclError;
+    /// Takes that back.
+    fn aclrtResetDeviceResLimit(device: i32) -> aclError;
+    /// How many cores of a kind the kernels that this thread launches may use.
+    fn aclrtGetResInCurrentThread(type_: aclrtDevResLimitType, value: *mut u32) -> aclError;
+    /// Sets an option of the process.
+    fn aclrtSetSysParamOpt(option: aclSysParamOpt, value: i64) -> aclError;
+    /// Answers an option of the process.
+    fn aclrtGetSysParamOpt(option: aclSysParamOpt, value: *mut i64) -> aclError;
+    /// Sets an option of the current context.
+    fn aclrtCtxSetSysParamOpt(option: aclSysParamOpt, value: i64) -> aclError;
+    /// Answers an option of the current context.
+    fn aclrtCtxGetSysParamOpt(option: aclSysParamOpt, value: *mut i64) -> aclError;
     /// Creates a context on a device and makes it current on this thread.
     fn aclrtCreateContext(context: *mut aclrtContext, device: i32) -> aclError;
     /// Destroys a context that aclrtCreateContext has made.
@@ -2122,6 +2240,16 @@ functions! {
     fn aclrtSetOpWaitTimeout(timeout_s: u32) -> aclError;
     /// Longest run of one operator, in seconds.
     fn aclrtSetOpExecuteTimeOut(timeout_s: u32) -> aclError;
+    /// The same in milliseconds.
+    fn aclrtSetOpExecuteTimeOutWithMs(timeout_ms: u32) -> aclError;
+    /// The same in microseconds; answers the time that it came to, in steps of aclrtGetOpTimeOutInterval.
+    fn aclrtSetOpExecuteTimeOutV2(timeout_us: u64, actual_us: *mut u64) -> aclError;
+    /// Microseconds of a step in which the device keeps the longest run.
+    fn aclrtGetOpTimeOutInterval(interval_us: *mut u64) -> aclError;
+    /// Says whether kernels of a stream look for numbers that are too large: 0 or 1.
+    fn aclrtSetStreamOverflowSwitch(stream: aclrtStream, flag: u32) -> aclError;
+    /// Answers what aclrtSetStreamOverflowSwitch set.
+    fn aclrtGetStreamOverflowSwitch(stream: aclrtStream, flag: *mut u32) -> aclError;
     /// Creates an event that records, waits and takes times.
     fn aclrtCreateEvent(event: *mut aclrtEvent) -> aclError;
     /// Creates an event with ACL_EVENT flags.
@@ -2164,6 +2292,28 @@ functions! {
     fn aclrtIpcGetEventHandle(event: aclrtEvent, handle: *mut aclrtIpcEventHandle) -> aclError;
     /// Opens an event of another process.
     fn aclrtIpcOpenEventHandle(handle: aclrtIpcEventHandle, event: *mut aclrtEvent) -> aclError;
+    /// Creates a notification; `flag` is 0.
+    fn aclrtCreateNotify(notify: *mut aclrtNotify, flag: u64) -> aclError;
+    /// Destroys a notification.
+    fn aclrtDestroyNotify(notify: aclrtNotify) -> aclError;
+    /// Sets it, in the order of the stream.
+    fn aclrtRecordNotify(notify: aclrtNotify, stream: aclrtStream) -> aclError;
+    /// Makes a stream wait until it is set, and clears it; `timeout_ms` 0 is without end.
+    fn aclrtWaitAndResetNotify(notify: aclrtNotify, stream: aclrtStream, timeout_ms: u32) -> aclError;
+    /// Number of a notification.
+    fn aclrtGetNotifyId(notify: aclrtNotify, id: *mut u32) -> aclError;
+    /// Loads kernels from memory.
+    fn aclrtBinaryLoadFromData(data: *const ::core::ffi::c_void, length: usize, options: *const aclrtBinaryLoadOptions, binary: *mut aclrtBinHandle) -> aclError;
+    /// A kernel of loaded ones by its name.
+    fn aclrtBinaryGetFunction(binary: aclrtBinHandle, name: *const ::core::ffi::c_char, function: *mut aclrtFuncHandle) -> aclError;
+    /// Where a kernel lies on the device, for each kind of core.
+    fn aclrtGetFunctionAddr(function: aclrtFuncHandle, cube_address: *mut *mut ::core::ffi::c_void, vector_address: *mut *mut ::core::ffi::c_void) -> aclError;
+    /// Makes dumps of models possible.
+    fn aclmdlInitDump() -> aclError;
+    /// Starts dumping as a configuration file says.
+    fn aclmdlSetDump(config_path: *const ::core::ffi::c_char) -> aclError;
+    /// Ends dumping.
+    fn aclmdlFinalizeDump() -> aclError;
     /// Lets a thread run the callbacks of a stream.
     fn aclrtSubscribeReport(thread: u64, stream: aclrtStream) -> aclError;
     /// Takes that back.

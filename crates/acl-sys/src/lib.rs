@@ -27,8 +27,9 @@
 //!
 //! # Limits
 //!
-//! What a memory pool, its tests and a server of several models need. Graph capture, labels, notifications, queues,
-//! profiling, kernels and image preprocessing are not declared. Only for 64-bit Linux.
+//! What a memory pool, its tests and a server of several models need, and what the simulated runtime answers to
+//! `torch_npu`. Graph capture, labels, queues, profiling, launches of kernels and image preprocessing are not declared,
+//! nor is `aclAppLog`, whose parameters vary. Only for 64-bit Linux.
 
 #[macro_use]
 mod table;

@@ -37,8 +37,14 @@ typedef void *aclrtAllocator;
 typedef void *aclrtAllocatorBlock;
 /** An address near which a registered allocator may place a block. */
 typedef void *aclrtAllocatorAddr;
+/** A mark that one stream sets and another waits for and clears. */
+typedef void *aclrtNotify;
 /** A pair of a device address and a size, as an input or output of a model. */
 typedef struct aclDataBuffer aclDataBuffer;
+/** Type, shape and layout of a tensor, without its memory. */
+typedef struct aclTensorDesc aclTensorDesc;
+/** Bits of a number with a sign, 5 bits of exponent and 10 of fraction. */
+typedef uint16_t aclFloat16;
 
 /** Element type of a tensor. */
 typedef enum aclDataType {
@@ -91,8 +97,37 @@ typedef enum aclFormat {
     ACL_FORMAT_NCL = 47
 } aclFormat;
 
+/** Where the memory of a tensor lies. */
+typedef enum aclMemType {
+    ACL_MEMTYPE_DEVICE = 0,
+    ACL_MEMTYPE_HOST = 1,
+    ACL_MEMTYPE_HOST_COMPILE_INDEPENDENT = 2
+} aclMemType;
+
+/** Options of the process or of a context. */
+typedef enum aclSysParamOpt {
+    ACL_OPT_DETERMINISTIC = 0,
+    ACL_OPT_ENABLE_DEBUG_KERNEL = 1,
+    ACL_OPT_STRONG_CONSISTENCY = 2,
+    ACL_OPT_ENABLE_KERNEL_EARLY_START = 3
+} aclSysParamOpt;
+
+/** Facts that aclGetDeviceCapability answers. */
+typedef enum aclDeviceInfo {
+    ACL_DEVICE_INFO_UNDEFINED = -1,
+    ACL_DEVICE_INFO_AI_CORE_NUM = 0,
+    ACL_DEVICE_INFO_VECTOR_CORE_NUM = 1,
+    ACL_DEVICE_INFO_L2_SIZE = 2
+} aclDeviceInfo;
+
 /** Size in bytes of one element; 0 for a type that has no fixed size in whole bytes. */
 size_t aclDataTypeSize(aclDataType data_type);
+/** A half as a float; infinities and what is no number count as ordinary large numbers. */
+float aclFloat16ToFloat(aclFloat16 value);
+/** A float as a half; what is too large, infinite or no number becomes the largest half, with the sign. */
+aclFloat16 aclFloatToFloat16(float value);
+/** One fact about a device. */
+aclError aclGetDeviceCapability(uint32_t device, aclDeviceInfo info, int64_t *value);
 
 /** Makes a buffer description; it never owns the memory behind `data`. Null on failure. */
 aclDataBuffer *aclCreateDataBuffer(void *data, size_t size);
@@ -106,6 +141,27 @@ void *aclGetDataBufferAddr(const aclDataBuffer *buffer);
 uint32_t aclGetDataBufferSize(const aclDataBuffer *buffer);
 /** Size in bytes. */
 size_t aclGetDataBufferSizeV2(const aclDataBuffer *buffer);
+
+/** Makes a description of a tensor. Null on failure. */
+aclTensorDesc *aclCreateTensorDesc(aclDataType data_type, int dim_count, const int64_t *dims, aclFormat format);
+/** Destroys it. */
+void aclDestroyTensorDesc(const aclTensorDesc *description);
+/** Type of its elements; ACL_DT_UNDEFINED on failure. */
+aclDataType aclGetTensorDescType(const aclTensorDesc *description);
+/** Its layout; ACL_FORMAT_UNDEFINED on failure. */
+aclFormat aclGetTensorDescFormat(const aclTensorDesc *description);
+/** Number of its dimensions; 0 on failure. */
+size_t aclGetTensorDescNumDims(const aclTensorDesc *description);
+/** Size of one of its dimensions. */
+aclError aclGetTensorDescDimV2(const aclTensorDesc *description, size_t index, int64_t *size);
+/** Names it. */
+void aclSetTensorDescName(aclTensorDesc *description, const char *name);
+/** Sets the layout in which it is stored. */
+aclError aclSetTensorFormat(aclTensorDesc *description, aclFormat format);
+/** Sets the shape in which it is stored. */
+aclError aclSetTensorShape(aclTensorDesc *description, int dim_count, const int64_t *dims);
+/** Says where its memory lies. */
+aclError aclSetTensorPlaceMent(aclTensorDesc *description, aclMemType memory);
 
 #ifdef __cplusplus
 }

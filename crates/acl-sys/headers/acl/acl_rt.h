@@ -155,6 +155,19 @@ typedef enum aclrtDevAttr {
     ACL_DEV_ATTR_NPU_ARCH = 601
 } aclrtDevAttr;
 
+/** What a kernel answers for numbers that are too large. */
+typedef enum aclrtFloatOverflowMode {
+    ACL_RT_OVERFLOW_MODE_SATURATION = 0,
+    ACL_RT_OVERFLOW_MODE_INFNAN = 1,
+    ACL_RT_OVERFLOW_MODE_UNDEF = 2
+} aclrtFloatOverflowMode;
+
+/** Cores that kernels may be held to. */
+typedef enum aclrtDevResLimitType {
+    ACL_RT_DEV_RES_CUBE_CORE = 0,
+    ACL_RT_DEV_RES_VECTOR_CORE = 1
+} aclrtDevResLimitType;
+
 /** Packages of an installed CANN that have a version of their own. */
 typedef enum aclCANNPackageName {
     ACL_PKG_NAME_CANN = 0,
@@ -234,6 +247,12 @@ typedef struct aclCANNPackageVersion {
 typedef void (*aclrtCallback)(void *user_data);
 /** Work of the host in a stream, run by a thread of the runtime. */
 typedef void (*aclrtHostFunc)(void *arguments);
+/** A loaded file of kernels. */
+typedef void *aclrtBinHandle;
+/** A kernel. */
+typedef void *aclrtFuncHandle;
+/** Options of loading kernels; only ever passed on. */
+typedef struct aclrtBinaryLoadOptions aclrtBinaryLoadOptions;
 /** Told of streams that come and go. */
 typedef void (*aclrtStreamStateCallback)(aclrtStream stream, aclrtStreamState state, void *arguments);
 /** Told of devices that are set and reset. */
@@ -322,6 +341,30 @@ aclError aclrtDeviceGetBareTgid(int32_t *process);
 /** Registers a callback under a name, or takes it away with a null callback. */
 aclError aclrtRegDeviceStateCallback(const char *name, aclrtDeviceStateCallback callback, void *arguments);
 
+/** Sets how kernels of the process treat numbers that are too large. */
+aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode);
+/** Answers what aclrtSetDeviceSatMode set. */
+aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode *mode);
+/** How many cores of a kind the kernels of a device may use. */
+aclError aclrtGetDeviceResLimit(int32_t device, aclrtDevResLimitType type, uint32_t *value);
+/** Holds the kernels of a device to so many cores of a kind. */
+aclError aclrtSetDeviceResLimit(int32_t device, aclrtDevResLimitType type, uint32_t value);
+/** Takes that back. */
+aclError aclrtResetDeviceResLimit(int32_t device);
+/** How many cores of a kind the kernels that this thread launches may use. */
+aclError aclrtGetResInCurrentThread(aclrtDevResLimitType type, uint32_t *value);
+
+/* Options of the process and of contexts. */
+
+/** Sets an option of the process. */
+aclError aclrtSetSysParamOpt(aclSysParamOpt option, int64_t value);
+/** Answers an option of the process. */
+aclError aclrtGetSysParamOpt(aclSysParamOpt option, int64_t *value);
+/** Sets an option of the current context. */
+aclError aclrtCtxSetSysParamOpt(aclSysParamOpt option, int64_t value);
+/** Answers an option of the current context. */
+aclError aclrtCtxGetSysParamOpt(aclSysParamOpt option, int64_t *value);
+
 /* Contexts. */
 
 /** Creates a context on a device and makes it current on this thread. */
@@ -389,6 +432,16 @@ aclError aclrtValueWait(void *address, uint64_t value, uint32_t flag, aclrtStrea
 aclError aclrtSetOpWaitTimeout(uint32_t timeout_s);
 /** Longest run of one operator, in seconds. */
 aclError aclrtSetOpExecuteTimeOut(uint32_t timeout_s);
+/** The same in milliseconds. */
+aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t timeout_ms);
+/** The same in microseconds; answers the time that it came to, in steps of aclrtGetOpTimeOutInterval. */
+aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout_us, uint64_t *actual_us);
+/** Microseconds of a step in which the device keeps the longest run. */
+aclError aclrtGetOpTimeOutInterval(uint64_t *interval_us);
+/** Says whether kernels of a stream look for numbers that are too large: 0 or 1. */
+aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag);
+/** Answers what aclrtSetStreamOverflowSwitch set. */
+aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t *flag);
 
 /* Events. */
 
@@ -434,6 +487,34 @@ aclError aclrtGetEventAvailNum(uint32_t *count);
 aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEventHandle *handle);
 /** Opens an event of another process. */
 aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent *event);
+
+/* Notifications: one stream sets one, another waits for it and clears it. */
+
+/** Creates a notification; `flag` is 0. */
+aclError aclrtCreateNotify(aclrtNotify *notify, uint64_t flag);
+/** Destroys a notification. */
+aclError aclrtDestroyNotify(aclrtNotify notify);
+/** Sets it, in the order of the stream. */
+aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream);
+/** Makes a stream wait until it is set, and clears it; `timeout_ms` 0 is without end. */
+aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream, uint32_t timeout_ms);
+/** Number of a notification. */
+aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t *id);
+
+/* Kernels and dumps, as far as clients ask whether there are any. */
+
+/** Loads kernels from memory. */
+aclError aclrtBinaryLoadFromData(const void *data, size_t length, const aclrtBinaryLoadOptions *options, aclrtBinHandle *binary);
+/** A kernel of loaded ones by its name. */
+aclError aclrtBinaryGetFunction(const aclrtBinHandle binary, const char *name, aclrtFuncHandle *function);
+/** Where a kernel lies on the device, for each kind of core. */
+aclError aclrtGetFunctionAddr(aclrtFuncHandle function, void **cube_address, void **vector_address);
+/** Makes dumps of models possible. */
+aclError aclmdlInitDump(void);
+/** Starts dumping as a configuration file says. */
+aclError aclmdlSetDump(const char *config_path);
+/** Ends dumping. */
+aclError aclmdlFinalizeDump(void);
 
 /* Work of the host in a stream. */
 
