@@ -16,6 +16,7 @@
 //! | `ASCEND_SIM_FOREIGN_USE` | what other processes hold of it | `0` |
 //! | `ASCEND_SIM_FAIL` | `CALL:N` or `CALL:N:CODE`, several with commas: the N-th call of that name fails | none |
 //! | `ASCEND_SIM_LATENCY` | `CALL:TIME`, several with commas, such as `aclrtMalloc:200us` | none |
+//! | `ASCEND_SIM_COPY_GRACE` | how long a synchronous copy or fill lets queued work go on first, such as `20ms` | `0s` |
 //! | `ASCEND_SIM_HAZARDS` | a file to which reports of misused memory are appended, one a line | none |
 //!
 //! A wrong value makes `aclInit` fail with 100000 and a text that names the variable and what it takes. A failing
@@ -29,6 +30,8 @@
 //!   thread.
 //! * Handles are numbers that are looked up, never pointers that are followed, so a wrong one is an error (107017).
 //! * A static library of symbols cannot lack some by version: a call that the chosen version has not is 207000.
+//! * A synchronous copy or fill starts at once, whatever is queued: CANN orders the two in no way. For a program that
+//!   counts on its luck here, `ASCEND_SIM_COPY_GRACE` lets queued work go on for a while before; it is no order either.
 //! * Where memory is used on a stream after it was freed, or after somebody else got it, both places are reported in
 //!   the error text of the next call and in the file of `ASCEND_SIM_HAZARDS`.
 //!
@@ -41,8 +44,6 @@
 //!
 //! * Kernels, graph capture, labels, IPC, peer access, managed and registered memory, copies in two dimensions or in
 //!   batches, model bundles, dynamic shapes and configurations of models are absent: so are their symbols.
-//! * A synchronous copy lets queued work go on for at most 20 ms before it starts, since programs exist that count
-//!   on their luck here; it is no order.
 //! * A wait of a stream for an event has no timeout: it waits on. Nothing on a stream fails, so failure modes are
 //!   only kept.
 //! * Access rights of mapped memory, page policies (but for their sizes) and attributes of allocations are not

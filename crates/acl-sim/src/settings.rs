@@ -19,6 +19,8 @@ pub(crate) struct Settings {
     pub(crate) failures: HashMap<String, Vec<(u64, aclError)>>,
     pub(crate) latencies: HashMap<String, Duration>,
     pub(crate) hazards: Option<PathBuf>,
+    /// How long a synchronous copy or fill lets queued work go on before it starts.
+    pub(crate) copy_grace: Duration,
 }
 
 /// A variable with a value that it does not take.
@@ -47,6 +49,7 @@ impl Settings {
             foreign_use: read.value("ASCEND_SIM_FOREIGN_USE", SIZES, 0, size)?,
             failures: read.value("ASCEND_SIM_FAIL", FAILURES, HashMap::new(), failures)?,
             latencies: read.value("ASCEND_SIM_LATENCY", LATENCIES, HashMap::new(), latencies)?,
+            copy_grace: read.value("ASCEND_SIM_COPY_GRACE", GRACES, Duration::ZERO, duration)?,
             hazards: read
                 .value("ASCEND_SIM_HAZARDS", "a path", None, |path| Ok(Some(PathBuf::from(path))))?,
         })
@@ -55,6 +58,7 @@ impl Settings {
 
 const SIZES: &str = "bytes (8589934592) or a number with KiB, MiB, GiB or TiB (8GiB)";
 const FAILURES: &str = "CALL:N or CALL:N:CODE, such as aclrtMalloc:3, several with commas";
+const GRACES: &str = "a time with ns, us, ms or s, such as 20ms";
 const LATENCIES: &str = "CALL:TIME with ns, us, ms or s, such as aclrtMalloc:200us, several with commas";
 
 struct Reader<F> {
@@ -183,6 +187,8 @@ mod tests {
         let failures = read("ASCEND_SIM_FAIL", "aclrtMalloc:3, aclrtFree:1:107000")?.failures;
         assert_eq!(failures["aclrtMalloc"], [(3, ACL_ERROR_RT_MEMORY_ALLOCATION)]);
         assert_eq!(failures["aclrtFree"], [(1, 107_000)]);
+        assert_eq!(read("ASCEND_SIM_COPY_GRACE", "")?.copy_grace, Duration::ZERO);
+        assert_eq!(read("ASCEND_SIM_COPY_GRACE", "20ms")?.copy_grace, Duration::from_millis(20));
         let latencies = read("ASCEND_SIM_LATENCY", "aclrtMalloc:200us")?.latencies;
         assert_eq!(latencies["aclrtMalloc"], Duration::from_micros(200));
         Ok(())
@@ -202,6 +208,7 @@ mod tests {
             ("ASCEND_SIM_FAIL", "aclrtMalloc:1:0"),
             ("ASCEND_SIM_FAIL", "malloc:1"),
             ("ASCEND_SIM_LATENCY", "aclrtMalloc:5"),
+            ("ASCEND_SIM_COPY_GRACE", "20"),
         ] {
             let error = read(name, value).expect_err(value);
             assert_eq!((error.variable, error.value.as_str()), (name, value));

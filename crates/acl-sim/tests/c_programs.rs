@@ -142,6 +142,13 @@ mod tests {
     }
 
     #[test]
+    fn a_synchronous_copy_waits_for_no_stream_unless_it_is_given_grace() {
+        let program = Program::compile("copy_grace");
+        program.run(&["0"], &[]);
+        program.run(&["1"], &[("ASCEND_SIM_COPY_GRACE", "60s")]);
+    }
+
+    #[test]
     fn planned_calls_fail_and_leave_nothing_behind() {
         let plan = "aclrtMalloc:2,aclrtFree:1:507033";
         Program::compile("settings").run(&["failures"], &[("ASCEND_SIM_FAIL", plan)]);
