@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use acl_sys::{ACL_ERROR_RT_CONTEXT_NULL, ACL_ERROR_RT_STREAM_CONTEXT};
+use acl_sys::{ACL_ERROR_RT_CONTEXT_NULL, ACL_ERROR_RT_STREAM_CONTEXT, aclrtStreamState};
 use host_device::engine::{EventId, PendingWork, StreamId, StreamOptions};
 use parking_lot::Mutex;
 
 use crate::device::{Device, Slot};
 use crate::failure::Failure;
 use crate::handles::Handles;
+use crate::options::SystemOptions;
 use crate::runtime::{self, Runtime};
-use crate::thread_state;
+use crate::{thread_state, watchers};
 
 /// What a thread works in.
 #[derive(Debug)]
@@ -19,6 +20,7 @@ pub(crate) struct Context {
     /// Whether it is the one that setting the device makes, which nobody can destroy.
     pub(crate) primary: bool,
     pub(crate) default_stream: u64,
+    pub(crate) options: Mutex<SystemOptions>,
 }
 
 /// A queue of work.
@@ -30,7 +32,17 @@ pub(crate) struct Stream {
     /// Small and used again, as on a device.
     pub(crate) number: i32,
     pub(crate) options: StreamOptions,
-    pub(crate) failure_mode: Mutex<u64>,
+    pub(crate) settings: Mutex<StreamSettings>,
+}
+
+/// What can be set on a living stream. Nothing here acts on it.
+#[derive(Debug, Default)]
+pub(crate) struct StreamSettings {
+    pub(crate) failure_mode: u64,
+    pub(crate) overflow_switch: u32,
+    pub(crate) tag: u32,
+    pub(crate) keeps_operators: u32,
+    pub(crate) priority: u32,
 }
 
 /// How an event was made, which decides what it can be used for.
@@ -76,29 +88,37 @@ impl Current {
     }
 }
 
-/// The context of this thread; 107002 when none was set or it is gone.
+/// The context of this thread; 100001 before initialisation, 107002 when none was set or it is gone.
 pub(crate) fn current() -> Result<Current, Failure> {
-    let runtime = runtime::get()?;
+    in_runtime(runtime::get()?)
+}
+
+/// As [`current`], but 107002 before initialisation too.
+pub(crate) fn current_if_any() -> Result<Current, Failure> {
+    in_runtime(runtime::peek().ok_or_else(no_context)?)
+}
+
+fn in_runtime(runtime: Arc<Runtime>) -> Result<Current, Failure> {
     let context_handle = thread_state::context();
-    let none = || {
-        let text =
-            "no device or context is set on this thread: call aclrtSetDevice or aclrtSetCurrentContext";
-        Failure::new(ACL_ERROR_RT_CONTEXT_NULL, text)
-    };
-    let context = CONTEXTS.get(context_handle).map_err(|_| none())?;
-    let device = runtime.devices.get(context.device).and_then(Slot::device).ok_or_else(none)?;
+    let context = CONTEXTS.get(context_handle).map_err(|_| no_context())?;
+    let device = runtime.devices.get(context.device).and_then(Slot::device).ok_or_else(no_context)?;
     Ok(Current { runtime, context, context_handle, device })
 }
 
-/// Makes a context with its default stream.
+fn no_context() -> Failure {
+    let text = "no device or context is set on this thread: call aclrtSetDevice or aclrtSetCurrentContext";
+    Failure::new(ACL_ERROR_RT_CONTEXT_NULL, text)
+}
+
+/// Makes a context with its default stream, of which the caller tells.
 pub(crate) fn create(device: &Device, primary: bool) -> u64 {
     CONTEXTS.insert_with(|handle| {
         let default_stream = create_stream(device, handle, StreamOptions::default());
-        Context { device: device.index, primary, default_stream }
+        Context { device: device.index, primary, default_stream, options: Mutex::default() }
     })
 }
 
-/// Makes a stream, with the lowest number that is free on the device.
+/// Makes a stream, of which the caller tells, with the lowest number that is free on the device.
 pub(crate) fn create_stream(device: &Device, context: u64, options: StreamOptions) -> u64 {
     device.sweep();
     let mut taken: Vec<i32> =
@@ -109,18 +129,34 @@ pub(crate) fn create_stream(device: &Device, context: u64, options: StreamOption
         .find(|&(free, &taken)| free != taken)
         .map_or_else(|| i32::try_from(taken.len()).unwrap_or(i32::MAX), |(free, _)| free);
     let id = device.engine.create_stream(options);
+    let settings = StreamSettings { priority: options.priority, ..StreamSettings::default() };
     STREAMS.insert(Stream {
         id,
         context,
         device: device.index,
         number,
         options,
-        failure_mode: Mutex::default(),
+        settings: Mutex::new(settings),
     })
+}
+
+/// Tells that a context has its default stream.
+pub(crate) fn tell_of_start(context: u64) {
+    if let Ok(context) = CONTEXTS.get(context) {
+        watchers::tell_of_stream(context.default_stream, aclrtStreamState::ACL_RT_STREAM_STATE_CREATE_POST);
+    }
+}
+
+/// Tells that these streams are about to go.
+pub(crate) fn tell_of_end(chosen: impl Fn(&Stream) -> bool) {
+    for stream in STREAMS.numbers_where(chosen) {
+        watchers::tell_of_stream(stream, aclrtStreamState::ACL_RT_STREAM_STATE_DESTROY_PRE);
+    }
 }
 
 /// Destroys a context with its streams; what they have left is dropped.
 pub(crate) fn destroy(device: &Device, handle: u64) -> Result<(), Failure> {
+    tell_of_end(|stream| stream.context == handle);
     CONTEXTS.remove(handle)?;
     for stream in STREAMS.remove_where(|stream| stream.context == handle) {
         device.engine.destroy_stream(stream.id, PendingWork::Abandon)?;

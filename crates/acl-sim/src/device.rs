@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use acl_sys::ACL_ERROR_RT_CONTEXT_NULL;
+use acl_sys::{ACL_ERROR_RT_CONTEXT_NULL, aclrtDeviceState};
 use host_device::engine::{Engine, PendingWork, StreamId};
 use host_device::{ClockMode, HostDevice, HostDeviceConfig};
 use parking_lot::Mutex;
 
 use crate::call;
 use crate::failure::Failure;
+use crate::options::CoreLimits;
 use crate::settings::Settings;
 use crate::stream_pool::StreamPools;
+use crate::watchers::tell_of_device;
 
 /// How long a teardown waits for work that may never end.
 const TEARDOWN_PATIENCE: Duration = Duration::from_secs(2);
@@ -29,6 +31,7 @@ pub(crate) struct Device {
     pub(crate) pools: Mutex<StreamPools>,
     /// Engine streams whose handles are gone but whose work goes on.
     orphans: Mutex<Vec<StreamId>>,
+    pub(crate) limits: Mutex<CoreLimits>,
 }
 
 /// The granule of mapped memory.
@@ -54,6 +57,7 @@ impl Device {
             allocations: Mutex::default(),
             pools: Mutex::default(),
             orphans: Mutex::default(),
+            limits: Mutex::default(),
         })
     }
 
@@ -116,8 +120,12 @@ struct SlotState {
 }
 
 impl Slot {
-    /// The device, made if need be.
+    /// The device, made if need be, of which it tells.
     pub(crate) fn activate(&self, index: usize, settings: &Settings) -> Result<Arc<Device>, Failure> {
+        if let Some(device) = self.device() {
+            return Ok(device);
+        }
+        tell_of_device(index, aclrtDeviceState::ACL_RT_DEVICE_STATE_SET_PRE);
         let mut state = self.0.lock();
         if let Some(device) = &state.device {
             return Ok(Arc::clone(device));
@@ -131,14 +139,21 @@ impl Slot {
         self.0.lock().device.clone()
     }
 
-    /// Counts a set and answers the default context, which `make` makes the first time.
-    pub(crate) fn set(&self, make: impl FnOnce() -> Result<u64, Failure>) -> Result<u64, Failure> {
+    /// Counts a set and answers the default context, which `make` makes the first time, and whether that was now.
+    pub(crate) fn set(&self, make: impl FnOnce() -> u64) -> (u64, bool) {
         let mut state = self.0.lock();
-        if state.primary == 0 {
-            state.primary = make()?;
+        let is_first = state.primary == 0;
+        if is_first {
+            state.primary = make();
         }
         state.set += 1;
-        Ok(state.primary)
+        (state.primary, is_first)
+    }
+
+    /// Whether the next reset, or one of all, takes the device down.
+    pub(crate) fn is_last_reset(&self, all: bool) -> bool {
+        let state = self.0.lock();
+        state.device.is_some() && (state.set == 1 || (all && state.set > 0))
     }
 
     /// Whether it is set, so that its default context exists.

@@ -11,7 +11,7 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 
-use acl_sys::aclrtCallback;
+use acl_sys::{aclrtCallback, aclrtDeviceState, aclrtStream, aclrtStreamState};
 
 use crate::failure::Failure;
 
@@ -70,6 +70,30 @@ impl<T: Copy> In<T> {
     }
 }
 
+/// A struct that C gives for reading and that takes the answer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct InOut<T>(*mut T);
+
+impl<T: Copy> InOut<T> {
+    /// # Safety
+    ///
+    /// - `pointer` is null or points to a valid `T` for as long as the value lives, and nobody else uses it meanwhile.
+    /// - `T` is a struct of ACL: any bytes are a valid one.
+    pub(crate) unsafe fn from_c(pointer: *mut T) -> Self {
+        Self(pointer)
+    }
+
+    /// A copy; 100000 when C gave null.
+    pub(crate) fn get(self, name: &str) -> Result<T, Failure> {
+        In(self.0.cast_const()).get(name)
+    }
+
+    /// Writes the answer; does nothing when C gave null.
+    pub(crate) fn set(self, value: T) {
+        Out(self.0).set(value);
+    }
+}
+
 /// A text that C gives.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Text(*const c_char);
@@ -92,6 +116,14 @@ impl Text {
         // ends with this statement.
         let text = unsafe { CStr::from_ptr(self.0) };
         Some(text.to_string_lossy().into_owned())
+    }
+}
+
+/// Puts a text into zeroed letters of an ACL struct, cut off so that the last one stays 0.
+pub(crate) fn put_text(place: &mut [c_char], text: &[u8]) {
+    let room = place.len().saturating_sub(1);
+    for (place, &byte) in place.iter_mut().take(room).zip(text) {
+        *place = c_char::from_ne_bytes([byte]);
     }
 }
 
@@ -162,6 +194,44 @@ impl UserFunction {
         let data = crate::handles::address(self.data);
         // SAFETY: the promise of `from_c`.
         unsafe { (self.function)(data) }
+    }
+}
+
+/// A function of C's that is told of streams or devices that come and go, with what it wants to get.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Watcher<F> {
+    function: F,
+    data: u64,
+}
+
+impl<F> Watcher<F> {
+    /// # Safety
+    ///
+    /// - `function` may be called with `data`, on any thread and several at once, until it is taken away again.
+    pub(crate) unsafe fn from_c(function: F, data: *mut c_void) -> Self {
+        Self { function, data: data.expose_provenance() as u64 }
+    }
+}
+
+/// Is told of streams.
+pub(crate) type StreamWatcher = Watcher<unsafe extern "C" fn(aclrtStream, aclrtStreamState, *mut c_void)>;
+
+/// Is told of devices.
+pub(crate) type DeviceWatcher = Watcher<unsafe extern "C" fn(i32, aclrtDeviceState, *mut c_void)>;
+
+impl StreamWatcher {
+    pub(crate) fn call(&self, stream: u64, state: aclrtStreamState) {
+        let data = crate::handles::address(self.data);
+        // SAFETY: the promise of `from_c`.
+        unsafe { (self.function)(crate::handles::pointer(stream), state, data) }
+    }
+}
+
+impl DeviceWatcher {
+    pub(crate) fn call(&self, device: i32, state: aclrtDeviceState) {
+        let data = crate::handles::address(self.data);
+        // SAFETY: the promise of `from_c`.
+        unsafe { (self.function)(device, state, data) }
     }
 }
 

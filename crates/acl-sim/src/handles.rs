@@ -77,6 +77,16 @@ impl<T> Handles<T> {
         self.things.lock().iter().flat_map(HashMap::values).cloned().collect()
     }
 
+    /// The handles of all that `chosen` says yes to, oldest first.
+    pub(crate) fn numbers_where(&self, chosen: impl Fn(&T) -> bool) -> Vec<u64> {
+        let things = self.things.lock();
+        let all = things.iter().flatten();
+        let mut numbers: Vec<u64> =
+            all.filter(|(_, thing)| chosen(thing)).map(|(&number, _)| number).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
     pub(crate) fn count_where(&self, chosen: impl Fn(&T) -> bool) -> usize {
         self.all().iter().filter(|thing| chosen(thing)).count()
     }

@@ -30,8 +30,14 @@
 //!   thread.
 //! * Handles are numbers that are looked up, never pointers that are followed, so a wrong one is an error (107017).
 //! * A static library of symbols cannot lack some by version: a call that the chosen version has not is 207000.
+//! * Before `aclInit` only the number of devices, the name of the chip, the mode of running and versions are answered,
+//!   which clients ask for; all else is 100001.
 //! * A synchronous copy or fill starts at once, whatever is queued: CANN orders the two in no way. For a program that
 //!   counts on its luck here, `ASCEND_SIM_COPY_GRACE` lets queued work go on for a while before; it is no order either.
+//! * Memory of two devices is copied only after `aclrtDeviceEnablePeerAccess` in one of the directions, mapped memory
+//!   only asynchronously; else 107000.
+//! * Settings that only kernels would feel (determinism, saturation, cores, longest runs, overflow switches, failure
+//!   modes) are checked, kept and answered.
 //! * Where memory is used on a stream after it was freed, or after somebody else got it, both places are reported in
 //!   the error text of the next call and in the file of `ASCEND_SIM_HAZARDS`.
 //!
@@ -42,9 +48,10 @@
 //!
 //! # Limits
 //!
-//! * Kernels, graph capture, labels, IPC, peer access, managed and registered memory, copies in two dimensions or in
-//!   batches, model bundles, dynamic shapes and configurations of models are absent: so are their symbols.
-//! * A wait of a stream for an event has no timeout: it waits on. Nothing on a stream fails, so failure modes are
+//! * Kernels, dumps and memory handles of other processes answer 207000, since clients link to their functions. Graph
+//!   capture, labels, other IPC, managed and registered memory, copies in two dimensions or in batches, model bundles,
+//!   dynamic shapes and configurations of models are absent: so are their symbols.
+//! * A wait of a stream for an event or a notification has no timeout: it waits on. Nothing on a stream fails, so failure modes are
 //!   only kept.
 //! * Access rights of mapped memory, page policies (but for their sizes) and attributes of allocations are not
 //!   enforced.
@@ -59,11 +66,14 @@ mod device;
 mod exports;
 mod failure;
 mod foreign;
+mod half;
 mod handles;
 mod model_text;
+mod options;
 mod reports;
 mod runtime;
 mod settings;
 mod stream_pool;
 mod thread_state;
 mod transfer;
+mod watchers;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Once};
 
 use acl_sys::{
     ACL_ERROR_REPEAT_FINALIZE, ACL_ERROR_REPEAT_INITIALIZE, ACL_ERROR_RT_INVALID_DEVICEID,
-    ACL_ERROR_UNINITIALIZE, Table, aclError, first_version,
+    ACL_ERROR_UNINITIALIZE, Table, aclError, aclrtDeviceState, first_version,
 };
 use host_device::{HostDevice, HostDeviceConfig};
 use parking_lot::{Mutex, RwLock};
@@ -14,9 +14,11 @@ use parking_lot::{Mutex, RwLock};
 use crate::context;
 use crate::device::{Device, Slot};
 use crate::failure::Failure;
+use crate::options::ProcessOptions;
 use crate::reports::Reports;
 use crate::settings::Settings;
 use crate::thread_state;
+use crate::watchers::tell_of_device;
 
 static STATE: RwLock<State> = RwLock::new(State { runtime: None, references: 0, ever_finalized: false });
 
@@ -38,6 +40,9 @@ pub(crate) struct Runtime {
     /// Calls that the chosen version does not have.
     absent: HashSet<&'static str>,
     calls: Mutex<HashMap<&'static str, u64>>,
+    pub(crate) options: Mutex<ProcessOptions>,
+    /// Pairs of devices, of which the first may reach the memory of the second.
+    pub(crate) peers: Mutex<HashSet<(usize, usize)>>,
 }
 
 impl Runtime {
@@ -61,6 +66,8 @@ impl Runtime {
             reports,
             absent,
             calls: Mutex::default(),
+            options: Mutex::default(),
+            peers: Mutex::default(),
             settings,
         })
     }
@@ -117,8 +124,11 @@ impl Runtime {
     fn tear_down(&self) {
         for slot in &self.devices {
             if let Some(device) = slot.clear() {
+                context::tell_of_end(|stream| stream.device == device.index);
+                tell_of_device(device.index, aclrtDeviceState::ACL_RT_DEVICE_STATE_RESET_PRE);
                 device.settle();
                 context::forget_device(device.index);
+                tell_of_device(device.index, aclrtDeviceState::ACL_RT_DEVICE_STATE_RESET_POST);
             }
         }
     }
@@ -127,6 +137,16 @@ impl Runtime {
 /// The runtime; 100001 before `aclInit`.
 pub(crate) fn get() -> Result<Arc<Runtime>, Failure> {
     peek().ok_or_else(|| Failure::new(ACL_ERROR_UNINITIALIZE, "ACL is not initialised: call aclInit first"))
+}
+
+/// The number of devices, which clients ask for before `aclInit`.
+pub(crate) fn device_count() -> Result<usize, Failure> {
+    match peek() {
+        Some(runtime) => Ok(runtime.devices.len()),
+        None => {
+            Ok(Settings::from_environment().map_err(|error| Failure::invalid(error.to_string()))?.devices)
+        }
+    }
 }
 
 pub(crate) fn peek() -> Option<Arc<Runtime>> {

@@ -100,6 +100,27 @@ fn let_work_go_on(current: &Current) {
     }
 }
 
+/// Whether a copy may go between these ends: 107000 without peer access, and for a synchronous one of mapped memory.
+fn check_devices(runtime: &Runtime, to: &Side, from: &Side, synchronous: bool) -> Result<(), Failure> {
+    let (Side::Device(to, to_address), Side::Device(from, from_address)) = (to, from) else { return Ok(()) };
+    let (a, b) = (from.index, to.index);
+    if a == b {
+        return Ok(());
+    }
+    let peers = runtime.peers.lock();
+    if !peers.contains(&(a, b)) && !peers.contains(&(b, a)) {
+        return Err(Failure::refused(format!(
+            "devices {a} and {b} may not reach each other's memory: call aclrtDeviceEnablePeerAccess first"
+        )));
+    }
+    let is_mapped = |device: &Device, address: u64| device.memory.reservation_around(address).is_some();
+    if synchronous && (is_mapped(to, *to_address) || is_mapped(from, *from_address)) {
+        let text = "mapped memory goes from one device to another with aclrtMemcpyAsync only";
+        return Err(Failure::refused(text));
+    }
+    Ok(())
+}
+
 impl Request {
     /// The two ends; `None` when there is nothing to do.
     fn sides(&self, runtime: &Runtime, synchronous: bool) -> Result<Option<(Side, Side)>, Failure> {
@@ -136,6 +157,7 @@ impl Request {
                 )));
             }
         }
+        check_devices(runtime, &to, &from, synchronous)?;
         Ok(Some((to, from)))
     }
 

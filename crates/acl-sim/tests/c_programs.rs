@@ -142,10 +142,20 @@ mod tests {
     }
 
     #[test]
+    fn settings_are_checked_kept_and_answered() {
+        Program::compile("options").run(&[], &[]);
+    }
+
+    #[test]
     fn a_synchronous_copy_waits_for_no_stream_unless_it_is_given_grace() {
         let program = Program::compile("copy_grace");
         program.run(&["0"], &[]);
         program.run(&["1"], &[("ASCEND_SIM_COPY_GRACE", "60s")]);
+    }
+
+    #[test]
+    fn the_peer_sample_of_cann_works_and_takes_peer_access() {
+        Program::compile("sample_device").run(&[], &[("ASCEND_SIM_DEVICES", "2")]);
     }
 
     #[test]

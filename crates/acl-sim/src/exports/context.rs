@@ -17,6 +17,7 @@ export! {
         let device = slot.activate(index, &runtime.settings)?;
         let handle = context::create(&device, false);
         thread_state::set_context(handle);
+        context::tell_of_start(handle);
         context.set(pointer(handle));
         Ok(())
     }

@@ -2,16 +2,18 @@
 
 use std::time::Duration;
 
-use acl_sys::{ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, aclrtDevAttr, aclrtRunMode};
+use acl_sys::{ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, aclrtDeviceState, aclrtRunMode};
 
 use crate::context::{self, current};
 use crate::failure::{Failure, timed};
+use crate::watchers::tell_of_device;
 use crate::{runtime, thread_state};
 
 export! {
+    /// As in CANN, also before initialisation.
     fn aclrtGetDeviceCount(out count: *mut u32) {
         count.check("the count")?;
-        count.set(u32::try_from(runtime::get()?.devices.len()).unwrap_or(u32::MAX));
+        count.set(u32::try_from(runtime::device_count()?).unwrap_or(u32::MAX));
         Ok(())
     }
 
@@ -20,8 +22,12 @@ export! {
         let runtime = runtime::get()?;
         let (index, slot) = runtime.slot(device)?;
         let device = slot.activate(index, &runtime.settings)?;
-        let primary = slot.set(|| Ok(context::create(&device, true)))?;
+        let (primary, is_first) = slot.set(|| context::create(&device, true));
         thread_state::set_context(primary);
+        if is_first {
+            context::tell_of_start(primary);
+        }
+        tell_of_device(index, aclrtDeviceState::ACL_RT_DEVICE_STATE_SET_POST);
         Ok(())
     }
 
@@ -35,9 +41,10 @@ export! {
         reset(device, true)
     }
 
+    /// 107002 when none was set on this thread, as before initialisation.
     fn aclrtGetDevice(out device: *mut i32) {
         device.check("the device")?;
-        let index = current()?.device.index;
+        let index = context::current_if_any()?.device.index;
         device.set(i32::try_from(index).unwrap_or(i32::MAX));
         Ok(())
     }
@@ -67,18 +74,6 @@ export! {
         Ok(())
     }
 
-    /// Only the size of the memory is known.
-    fn aclrtGetDeviceInfo(val device: u32, val attribute: aclrtDevAttr, out value: *mut i64) {
-        value.check("the value")?;
-        let runtime = runtime::get()?;
-        runtime.slot(i32::try_from(device).unwrap_or(i32::MAX))?;
-        if attribute != aclrtDevAttr::ACL_DEV_ATTR_TOTAL_GLOBAL_MEM_SIZE {
-            return Err(Failure::refused(format!("attribute {} of a device is not simulated", attribute.0)));
-        }
-        value.set(i64::try_from(runtime.settings.capacity).unwrap_or(i64::MAX));
-        Ok(())
-    }
-
     /// The number of this process.
     fn aclrtDeviceGetBareTgid(out process: *mut i32) {
         process.check("the process")?;
@@ -100,12 +95,18 @@ export! {
 fn reset(number: i32, all: bool) -> Result<(), Failure> {
     let runtime = runtime::get()?;
     let (index, slot) = runtime.slot(number)?;
+    if slot.is_last_reset(all) {
+        context::tell_of_end(|stream| stream.device == index);
+        tell_of_device(index, aclrtDeviceState::ACL_RT_DEVICE_STATE_RESET_PRE);
+    }
     if let Some(device) = slot.reset(index, all)? {
         device.settle();
         for hazard in device.engine.take_hazards() {
             runtime.reports.add(format!("device {index}: {hazard}"));
         }
         context::forget_device(index);
+        runtime.peers.lock().retain(|&(from, _)| from != index);
+        tell_of_device(index, aclrtDeviceState::ACL_RT_DEVICE_STATE_RESET_POST);
     }
     Ok(())
 }

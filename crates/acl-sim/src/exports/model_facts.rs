@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use super::model::{look_up, parse, read};
 use crate::failure::Failure;
-use crate::foreign::{Out, Text};
+use crate::foreign::{Out, Text, put_text};
 use crate::handles::{Handles, pointer};
 use crate::model_text::{Model, Tensor};
 
@@ -169,10 +169,6 @@ fn dims(tensor: &Tensor) -> aclmdlIODims {
     for (place, &dim) in shape.dims.iter_mut().zip(&tensor.dims) {
         *place = dim;
     }
-    // The last place stays 0.
-    let room = shape.name.len() - 1;
-    for (place, &byte) in shape.name.iter_mut().take(room).zip(tensor.name.to_bytes()) {
-        *place = c_char::from_ne_bytes([byte]);
-    }
+    put_text(&mut shape.name, tensor.name.to_bytes());
     shape
 }

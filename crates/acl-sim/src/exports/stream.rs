@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use acl_sys::{
     ACL_ERROR_RT_FEATURE_NOT_SUPPORT, ACL_ERROR_RT_NO_STREAM_RESOURCE, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
     ACL_STREAM_CPU_SCHEDULE, ACL_STREAM_DEVICE_USE_ONLY, ACL_STREAM_FAST_LAUNCH, ACL_STREAM_FAST_SYNC,
-    ACL_STREAM_HUGE, ACL_STREAM_PERSISTENT, aclrtStream, aclrtStreamStatus,
+    ACL_STREAM_HUGE, ACL_STREAM_PERSISTENT, aclrtStream, aclrtStreamState, aclrtStreamStatus,
 };
 use host_device::engine::{Operation, PendingWork, StreamOptions, StreamStatus, ValueCondition};
 
@@ -14,6 +14,7 @@ use crate::call;
 use crate::context::{self, STREAMS, current};
 use crate::failure::{Failure, timed};
 use crate::handles::pointer;
+use crate::watchers::tell_of_stream;
 
 /// Streams that a device of the 910B kind has.
 const LIMIT: usize = 1984;
@@ -42,6 +43,7 @@ export! {
     /// Waits for what the stream has left.
     fn aclrtDestroyStream(num stream: aclrtStream) {
         let (current, known) = of_its_own(stream)?;
+        tell_of_stream(stream, aclrtStreamState::ACL_RT_STREAM_STATE_DESTROY_PRE);
         current.device.engine.destroy_stream(known.id, PendingWork::Finish)?;
         STREAMS.remove(stream).map(drop)
     }
@@ -49,6 +51,7 @@ export! {
     /// Does not wait; what is enqueued already still runs.
     fn aclrtDestroyStreamForce(num stream: aclrtStream) {
         let (current, known) = of_its_own(stream)?;
+        tell_of_stream(stream, aclrtStreamState::ACL_RT_STREAM_STATE_DESTROY_PRE);
         STREAMS.remove(stream)?;
         current.device.orphan(known.id);
         Ok(())
@@ -94,7 +97,7 @@ export! {
 
     fn aclrtStreamGetPriority(num stream: aclrtStream, out priority: *mut u32) {
         priority.check("the priority")?;
-        priority.set(current()?.stream(stream)?.options.priority);
+        priority.set(current()?.stream(stream)?.settings.lock().priority);
         Ok(())
     }
 
@@ -112,12 +115,19 @@ export! {
         if stream == 0 {
             return Err(Failure::invalid("the default stream has no failure mode of its own"));
         }
-        *current()?.stream(stream)?.failure_mode.lock() = mode;
+        current()?.stream(stream)?.settings.lock().failure_mode = mode;
         Ok(())
     }
 
     /// Drops what has not begun. Dropped records count as run.
     fn aclrtStreamAbort(num stream: aclrtStream) {
+        let (current, known) = of_its_own(stream)?;
+        current.device.engine.abort_stream(known.id)?;
+        Ok(())
+    }
+
+    /// As `aclrtStreamAbort`: what runs on a simulated device cannot be interrupted.
+    fn aclrtStreamStop(num stream: aclrtStream) {
         let (current, known) = of_its_own(stream)?;
         current.device.engine.abort_stream(known.id)?;
         Ok(())
@@ -150,7 +160,7 @@ export! {
     }
 }
 
-fn create(priority: u32, flags: u32) -> Result<u64, Failure> {
+pub(super) fn create(priority: u32, flags: u32) -> Result<u64, Failure> {
     let current = current()?;
     if priority > 7 {
         return Err(Failure::refused(format!("priority {priority} does not exist: give 0 to 7")));
@@ -163,7 +173,9 @@ fn create(priority: u32, flags: u32) -> Result<u64, Failure> {
         return Err(Failure::new(ACL_ERROR_RT_NO_STREAM_RESOURCE, text));
     }
     let options = StreamOptions::default().with_priority(priority).with_flags(flags);
-    Ok(context::create_stream(&current.device, current.context_handle, options))
+    let stream = context::create_stream(&current.device, current.context_handle, options);
+    tell_of_stream(stream, aclrtStreamState::ACL_RT_STREAM_STATE_CREATE_POST);
+    Ok(stream)
 }
 
 /// A stream that was made by name: not the default one.

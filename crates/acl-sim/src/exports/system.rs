@@ -3,10 +3,14 @@
 use std::ffi::c_char;
 use std::ptr;
 
-use acl_sys::{aclDataType, aclError, aclrtLastErrLevel};
+use acl_sys::{
+    CannVersion, aclCANNPackageName, aclCANNPackageVersion, aclDataType, aclError, aclFloat16,
+    aclrtLastErrLevel,
+};
 
 use crate::failure::Failure;
-use crate::{runtime, thread_state};
+use crate::foreign::put_text;
+use crate::{half, runtime, thread_state};
 
 /// The card that is simulated: one of the 910B kind, which all families here exist on.
 const SOC: &std::ffi::CStr = c"Ascend910B1";
@@ -27,9 +31,8 @@ export! {
         Ok(thread_state::peek_error())
     }
 
-    /// Null before initialisation.
+    /// As in CANN, also before initialisation.
     fn aclrtGetSocName() -> *const c_char, ptr::null(), {
-        runtime::get()?;
         Ok(SOC.as_ptr())
     }
 
@@ -48,16 +51,68 @@ export! {
     fn aclsysGetVersionNum(text package: *mut c_char, out number: *mut i32) {
         number.check("the number")?;
         package.get().ok_or_else(|| Failure::invalid("the name of the package is null"))?;
-        let version = runtime::peek().map_or(acl_sys::CannVersion::V9_1, |runtime| runtime.settings.version);
+        let version = simulated_version();
         let value = version.major * 10_000_000 + version.minor * 100_000;
         number.set(i32::try_from(value).map_err(|_| Failure::invalid("the version is no 32-bit number"))?);
         Ok(())
+    }
+
+    /// CANN's version as text: 9.1.0. The place has 128 bytes, as ACL says.
+    fn aclsysGetVersionStr(text package: *mut c_char, num version: *mut c_char) {
+        package.get().ok_or_else(|| Failure::invalid("the name of the package is null"))?;
+        if version == 0 {
+            return Err(Failure::invalid("the version is null: give a place for the answer"));
+        }
+        let text = format!("{}.0\0", simulated_version());
+        host_bytes!(version, acl_sys::ACL_PKG_VERSION_MAX_SIZE).write(0, text.as_bytes());
+        Ok(())
+    }
+
+    /// CANN's version, whole and in parts; all packages have the same.
+    fn aclsysGetCANNVersion(val package: aclCANNPackageName, out version: *mut aclCANNPackageVersion) {
+        version.check("the version")?;
+        if package.0 > aclCANNPackageName::ACL_PKG_NAME_DRIVER.0 {
+            return Err(Failure::invalid(format!("package {} does not exist: give 0 to 7", package.0)));
+        }
+        let simulated = simulated_version();
+        let mut answer = aclCANNPackageVersion::default();
+        put_text(&mut answer.version, format!("{simulated}.0").as_bytes());
+        put_text(&mut answer.majorVersion, simulated.major.to_string().as_bytes());
+        put_text(&mut answer.minorVersion, simulated.minor.to_string().as_bytes());
+        put_text(&mut answer.releaseVersion, b"0");
+        version.set(answer);
+        Ok(())
+    }
+
+    fn aclFloat16ToFloat(val value: aclFloat16) -> f32, 0.0, {
+        Ok(half::to_float(value))
+    }
+
+    fn aclFloatToFloat16(val value: f32) -> aclFloat16, 0, {
+        Ok(half::from_float(value))
     }
 
     /// Bytes of an element; 0 for types of less than a byte.
     fn aclDataTypeSize(val data_type: aclDataType) -> usize, 0, {
         Ok(size_of(data_type))
     }
+}
+
+export! {
+    /// Logs are not kept, as with a log level of 4 in CANN.
+    variadic fn aclAppLog(
+        val _level: u32,
+        text _function: *const c_char,
+        text _file: *const c_char,
+        val _line: u32,
+        text _format: *const c_char,
+    ) {
+        Ok(())
+    }
+}
+
+fn simulated_version() -> CannVersion {
+    runtime::peek().map_or(CannVersion::V9_1, |runtime| runtime.settings.version)
 }
 
 fn check(level: aclrtLastErrLevel) -> Result<(), Failure> {

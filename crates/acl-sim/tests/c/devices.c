@@ -49,6 +49,8 @@ int main(void) {
     aclrtStream stream = NULL;
     OK(aclrtCreateStream(&stream));
     OK(aclrtMemcpy(here, 64, &value, 4, ACL_MEMCPY_HOST_TO_DEVICE));
+    CODE(107000, aclrtMemcpyAsync(there, 64, here, 4, ACL_MEMCPY_DEVICE_TO_DEVICE, stream));
+    OK(aclrtDeviceEnablePeerAccess(1, 0));
     OK(aclrtMemcpyAsync(there, 64, here, 4, ACL_MEMCPY_DEVICE_TO_DEVICE, stream));
     OK(aclrtSynchronizeStream(stream));
     OK(aclrtMemcpy(&back, 4, there, 4, ACL_MEMCPY_DEVICE_TO_HOST));
