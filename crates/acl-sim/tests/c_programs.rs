@@ -154,6 +154,41 @@ mod tests {
     }
 
     #[test]
+    fn the_quickstart_samples_of_cann_work() {
+        Program::compile("sample_quickstart").run(&[], &[]);
+    }
+
+    #[test]
+    fn the_memory_samples_of_cann_work() {
+        Program::compile("sample_memory").run(&[], &[]);
+    }
+
+    #[test]
+    fn the_event_samples_of_cann_work() {
+        Program::compile("sample_event").run(&[], &[]);
+    }
+
+    #[test]
+    fn the_stream_samples_of_cann_work() {
+        Program::compile("sample_stream").run(&[], &[]);
+    }
+
+    #[test]
+    fn the_callback_samples_of_cann_work() {
+        Program::compile("sample_callback").run(&[], &[]);
+    }
+
+    #[test]
+    fn the_context_sample_of_cann_works() {
+        Program::compile("sample_context").run(&[], &[]);
+    }
+
+    #[test]
+    fn the_allocator_sample_of_cann_works() {
+        Program::compile("sample_allocator").run(&[], &[]);
+    }
+
+    #[test]
     fn the_peer_sample_of_cann_works_and_takes_peer_access() {
         Program::compile("sample_device").run(&[], &[("ASCEND_SIM_DEVICES", "2")]);
     }
