@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::handles::Handles;
 use crate::options::SystemOptions;
 use crate::runtime::{self, Runtime};
-use crate::{thread_state, watchers};
+use crate::{exports, thread_state, watchers};
 
 /// What a thread works in.
 #[derive(Debug)]
@@ -26,6 +26,7 @@ pub(crate) struct Context {
 /// A queue of work.
 #[derive(Debug)]
 pub(crate) struct Stream {
+    pub(crate) handle: u64,
     pub(crate) id: StreamId,
     pub(crate) context: u64,
     pub(crate) device: usize,
@@ -130,7 +131,8 @@ pub(crate) fn create_stream(device: &Device, context: u64, options: StreamOption
         .map_or_else(|| i32::try_from(taken.len()).unwrap_or(i32::MAX), |(free, _)| free);
     let id = device.engine.create_stream(options);
     let settings = StreamSettings { priority: options.priority, ..StreamSettings::default() };
-    STREAMS.insert(Stream {
+    STREAMS.insert_with(|handle| Stream {
+        handle,
         id,
         context,
         device: device.index,
@@ -160,14 +162,25 @@ pub(crate) fn destroy(device: &Device, handle: u64) -> Result<(), Failure> {
     CONTEXTS.remove(handle)?;
     for stream in STREAMS.remove_where(|stream| stream.context == handle) {
         device.engine.destroy_stream(stream.id, PendingWork::Abandon)?;
+        forget_stream(device, &stream);
+        exports::forget_threads(stream.handle);
     }
     Ok(())
+}
+
+/// Forgets what was registered for, or known of, a stream that is gone; not its threads, which its work may need.
+pub(crate) fn forget_stream(device: &Device, stream: &Stream) {
+    exports::forget_allocator(stream.handle);
+    device.pools.lock().order.forget_stream(stream.id);
 }
 
 /// Forgets all that belongs to a device that is gone.
 pub(crate) fn forget_device(index: usize) {
     CONTEXTS.remove_where(|context| context.device == index);
-    STREAMS.remove_where(|stream| stream.device == index);
+    for stream in STREAMS.remove_where(|stream| stream.device == index) {
+        exports::forget_allocator(stream.handle);
+        exports::forget_threads(stream.handle);
+    }
     EVENTS.remove_where(|event| event.device == index);
-    crate::exports::forget_device(index);
+    exports::forget_device(index);
 }

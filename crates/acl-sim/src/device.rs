@@ -10,12 +10,12 @@ use host_device::engine::{Engine, PendingWork, StreamId};
 use host_device::{ClockMode, HostDevice, HostDeviceConfig};
 use parking_lot::Mutex;
 
-use crate::call;
 use crate::failure::Failure;
 use crate::options::CoreLimits;
 use crate::settings::Settings;
 use crate::stream_pool::StreamPools;
 use crate::watchers::tell_of_device;
+use crate::{call, exports};
 
 /// How long a teardown waits for work that may never end.
 const TEARDOWN_PATIENCE: Duration = Duration::from_secs(2);
@@ -29,8 +29,8 @@ pub(crate) struct Device {
     /// Bytes taken, by address, of what `aclrtMalloc` and its like gave.
     allocations: Mutex<BTreeMap<u64, u64>>,
     pub(crate) pools: Mutex<StreamPools>,
-    /// Engine streams whose handles are gone but whose work goes on.
-    orphans: Mutex<Vec<StreamId>>,
+    /// Streams whose handles are gone but whose work goes on.
+    orphans: Mutex<Vec<(u64, StreamId)>>,
     pub(crate) limits: Mutex<CoreLimits>,
 }
 
@@ -80,24 +80,47 @@ impl Device {
         Ok(self.memory.free_from(address, size, call::site())?)
     }
 
+    /// Words about memory, addresses and pools that are not given back.
+    pub(crate) fn describe_memory(&self) -> Vec<String> {
+        let addresses: Vec<u64> = self.allocations.lock().keys().copied().collect();
+        let lives = addresses.into_iter().filter_map(|address| Some(self.memory.describe(address)?.life));
+        let mut left: Vec<_> = lives.map(|life| format!("memory, {life}")).collect();
+        let (pools, pages) = self.pools.lock().counts();
+        let counts = self.memory.virtual_counts();
+        for (kind, count) in [
+            ("pools", pools),
+            ("reservations", counts.reservations.saturating_sub(pools)),
+            ("mappings", counts.mappings.saturating_sub(pages)),
+        ] {
+            if count > 0 {
+                left.push(format!("{kind}: {count}"));
+            }
+        }
+        left
+    }
+
     /// Whether the address lies in live memory of this device.
     pub(crate) fn owns(&self, address: u64) -> bool {
         self.memory.describe(address).is_some()
     }
 
     /// Forgets a stream; what is enqueued on it still runs.
-    pub(crate) fn orphan(&self, stream: StreamId) {
-        self.orphans.lock().push(stream);
+    pub(crate) fn orphan(&self, handle: u64, stream: StreamId) {
+        self.orphans.lock().push((handle, stream));
         self.sweep();
     }
 
     /// Destroys the streams without a handle that are done.
     pub(crate) fn sweep(&self) {
-        self.orphans.lock().retain(|&stream| match self.engine.pending_operations(stream) {
-            Ok(0) => self.engine.destroy_stream(stream, PendingWork::Abandon).is_err(),
-            Ok(_) => true,
-            Err(_) => false,
-        });
+        let is_done = |stream| match self.engine.pending_operations(stream) {
+            Ok(0) => self.engine.destroy_stream(stream, PendingWork::Abandon).is_ok(),
+            Ok(_) => false,
+            Err(_) => true,
+        };
+        let done: Vec<_> = self.orphans.lock().extract_if(.., |&mut (_, stream)| is_done(stream)).collect();
+        for (handle, _) in done {
+            exports::forget_threads(handle);
+        }
     }
 
     /// Lets what is enqueued end, for a while: what is left then is dropped with the device.

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 
 use crate::failure::Failure;
+use crate::thread_state;
 
 /// Handles look like aligned addresses of a page that no process maps.
 static NEXT: AtomicUsize = AtomicUsize::new(0x100);
@@ -36,7 +37,14 @@ pub(crate) fn address(number: u64) -> *mut c_void {
 #[derive(Debug)]
 pub(crate) struct Handles<T> {
     kind: &'static str,
-    things: Mutex<Option<HashMap<u64, Arc<T>>>>,
+    things: Mutex<Option<HashMap<u64, Known<T>>>>,
+}
+
+#[derive(Debug)]
+struct Known<T> {
+    thing: Arc<T>,
+    /// The call that made it, for who looks for what is left.
+    maker: (&'static str, u64),
 }
 
 impl<T> Handles<T> {
@@ -48,7 +56,8 @@ impl<T> Handles<T> {
     pub(crate) fn insert_with(&self, make: impl FnOnce(u64) -> T) -> u64 {
         let number = next_number() as u64;
         let thing = Arc::new(make(number));
-        self.things.lock().get_or_insert_default().insert(number, thing);
+        let known = Known { thing, maker: thread_state::call() };
+        self.things.lock().get_or_insert_default().insert(number, known);
         number
     }
 
@@ -57,24 +66,25 @@ impl<T> Handles<T> {
     }
 
     pub(crate) fn get(&self, number: u64) -> Result<Arc<T>, Failure> {
-        let found = self.things.lock().as_ref().and_then(|things| things.get(&number).cloned());
+        let found =
+            self.things.lock().as_ref().and_then(|things| Some(Arc::clone(&things.get(&number)?.thing)));
         found.ok_or_else(|| Failure::handle(self.kind, number))
     }
 
     pub(crate) fn remove(&self, number: u64) -> Result<Arc<T>, Failure> {
         let found = self.things.lock().as_mut().and_then(|things| things.remove(&number));
-        found.ok_or_else(|| Failure::handle(self.kind, number))
+        found.map(|known| known.thing).ok_or_else(|| Failure::handle(self.kind, number))
     }
 
     /// Removes all that `chosen` says yes to.
     pub(crate) fn remove_where(&self, chosen: impl Fn(&T) -> bool) -> Vec<Arc<T>> {
         let mut things = self.things.lock();
         let Some(things) = things.as_mut() else { return Vec::new() };
-        things.extract_if(|_, thing| chosen(thing)).map(|(_, thing)| thing).collect()
+        things.extract_if(|_, known| chosen(&known.thing)).map(|(_, known)| known.thing).collect()
     }
 
     pub(crate) fn all(&self) -> Vec<Arc<T>> {
-        self.things.lock().iter().flat_map(HashMap::values).cloned().collect()
+        self.things.lock().iter().flat_map(HashMap::values).map(|known| Arc::clone(&known.thing)).collect()
     }
 
     /// The handles of all that `chosen` says yes to, oldest first.
@@ -82,9 +92,24 @@ impl<T> Handles<T> {
         let things = self.things.lock();
         let all = things.iter().flatten();
         let mut numbers: Vec<u64> =
-            all.filter(|(_, thing)| chosen(thing)).map(|(&number, _)| number).collect();
+            all.filter(|(_, known)| chosen(&known.thing)).map(|(&number, _)| number).collect();
         numbers.sort_unstable();
         numbers
+    }
+
+    /// Words about all that `chosen` says yes to, oldest first.
+    pub(crate) fn describe_where(&self, chosen: impl Fn(&T) -> bool) -> Vec<String> {
+        let things = self.things.lock();
+        let all = things.iter().flatten();
+        let mut makers: Vec<_> = all
+            .filter(|(_, known)| chosen(&known.thing))
+            .map(|(&number, known)| (number, known.maker))
+            .collect();
+        makers.sort_unstable();
+        let words = makers
+            .into_iter()
+            .map(|(_, (call, number))| format!("{} made by {call}, call {number}", self.kind));
+        words.collect()
     }
 
     pub(crate) fn count_where(&self, chosen: impl Fn(&T) -> bool) -> usize {

@@ -14,10 +14,11 @@
 //! | `ASCEND_SIM_DEVICES` | number of devices, 1 to 64 | `1` |
 //! | `ASCEND_SIM_CAPACITY` | memory of each, such as `8GiB` | `32GiB` |
 //! | `ASCEND_SIM_FOREIGN_USE` | what other processes hold of it | `0` |
-//! | `ASCEND_SIM_FAIL` | `CALL:N` or `CALL:N:CODE`, several with commas: the N-th call of that name fails | none |
+//! | `ASCEND_SIM_FAIL` | `CALL:N` or `CALL:N:CODE`, several with commas: the N-th call of that name fails, with `N+` all from there on | none |
 //! | `ASCEND_SIM_LATENCY` | `CALL:TIME`, several with commas, such as `aclrtMalloc:200us` | none |
 //! | `ASCEND_SIM_COPY_GRACE` | how long a synchronous copy or fill lets queued work go on first, such as `20ms` | `0s` |
 //! | `ASCEND_SIM_HAZARDS` | a file to which reports of misused memory are appended, one a line | none |
+//! | `ASCEND_SIM_LEFTOVERS` | a file to which is appended what a program has not given back by a reset or the end | none |
 //!
 //! A wrong value makes `aclInit` fail with 100000 and a text that names the variable and what it takes. A failing
 //! call without a code answers 207001 where it would take memory, 507899 elsewhere. The time of a call that enqueues
@@ -68,6 +69,7 @@ mod failure;
 mod foreign;
 mod half;
 mod handles;
+mod leftovers;
 mod model_text;
 mod options;
 mod reports;

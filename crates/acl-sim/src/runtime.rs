@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::panic;
+use std::path::Path;
 use std::sync::{Arc, Once};
 
 use acl_sys::{
@@ -11,7 +12,6 @@ use acl_sys::{
 use host_device::{HostDevice, HostDeviceConfig};
 use parking_lot::{Mutex, RwLock};
 
-use crate::context;
 use crate::device::{Device, Slot};
 use crate::failure::Failure;
 use crate::options::ProcessOptions;
@@ -19,6 +19,7 @@ use crate::reports::Reports;
 use crate::settings::Settings;
 use crate::thread_state;
 use crate::watchers::tell_of_device;
+use crate::{call, context, leftovers, reports};
 
 static STATE: RwLock<State> = RwLock::new(State { runtime: None, references: 0, ever_finalized: false });
 
@@ -37,6 +38,8 @@ pub(crate) struct Runtime {
     pub(crate) pinned: Arc<HostDevice>,
     pinned_sizes: Mutex<HashMap<u64, u64>>,
     pub(crate) reports: Reports,
+    /// Where is told what a program leaves behind.
+    pub(crate) leftovers: Option<reports::File>,
     /// Calls that the chosen version does not have.
     absent: HashSet<&'static str>,
     calls: Mutex<HashMap<&'static str, u64>>,
@@ -48,12 +51,8 @@ pub(crate) struct Runtime {
 impl Runtime {
     fn new() -> Result<Self, Failure> {
         let settings = Settings::from_environment().map_err(|error| Failure::invalid(error.to_string()))?;
-        let reports = Reports::new(settings.hazards.as_deref()).map_err(|error| {
-            Failure::invalid(format!(
-                "ASCEND_SIM_HAZARDS={:?} cannot be opened for appending: {error}",
-                settings.hazards
-            ))
-        })?;
+        let reports = Reports::new(open("ASCEND_SIM_HAZARDS", settings.hazards.as_deref())?);
+        let leftovers = open("ASCEND_SIM_LEFTOVERS", settings.leftovers.as_deref())?;
         let absent = Table::SYMBOLS.iter().copied();
         let absent =
             absent.filter(|name| first_version(name).is_some_and(|first| first > settings.version)).collect();
@@ -64,6 +63,7 @@ impl Runtime {
             pinned: Arc::new(pinned),
             pinned_sizes: Mutex::default(),
             reports,
+            leftovers,
             absent,
             calls: Mutex::default(),
             options: Mutex::default(),
@@ -78,7 +78,7 @@ impl Runtime {
         let mut calls = self.calls.lock();
         let number = calls.entry(name).or_default();
         *number += 1;
-        planned.iter().copied().find(|(planned, _)| planned == number)
+        planned.iter().find(|planned| planned.is_of(*number)).map(|planned| (*number, planned.code))
     }
 
     pub(crate) fn lacks(&self, name: &str) -> bool {
@@ -106,7 +106,7 @@ impl Runtime {
 
     /// Takes `size` bytes of pinned host memory.
     pub(crate) fn allocate_pinned(&self, size: u64) -> Result<u64, Failure> {
-        let address = self.pinned.allocate(size)?;
+        let address = self.pinned.allocate_from(size, call::site())?;
         self.pinned_sizes.lock().insert(address, size);
         Ok(address)
     }
@@ -121,9 +121,20 @@ impl Runtime {
         Ok(self.pinned.free(address, size)?)
     }
 
+    /// Words about pinned memory that lives.
+    pub(crate) fn describe_pinned(&self) -> Vec<String> {
+        let addresses: Vec<u64> = self.pinned_sizes.lock().keys().copied().collect();
+        let mut lives: Vec<_> =
+            addresses.into_iter().filter_map(|address| Some(self.pinned.describe(address)?.life)).collect();
+        lives.sort_unstable_by_key(|life| life.generation);
+        lives.into_iter().map(|life| format!("pinned memory, {life}")).collect()
+    }
+
     fn tear_down(&self) {
+        leftovers::tell_of_process(self);
         for slot in &self.devices {
             if let Some(device) = slot.clear() {
+                leftovers::tell_of_device(self, &device);
                 context::tell_of_end(|stream| stream.device == device.index);
                 tell_of_device(device.index, aclrtDeviceState::ACL_RT_DEVICE_STATE_RESET_PRE);
                 device.settle();
@@ -132,6 +143,12 @@ impl Runtime {
             }
         }
     }
+}
+
+fn open(variable: &str, path: Option<&Path>) -> Result<Option<reports::File>, Failure> {
+    reports::File::open(path).map_err(|error| {
+        Failure::invalid(format!("{variable}={path:?} cannot be opened for appending: {error}"))
+    })
 }
 
 /// The runtime; 100001 before `aclInit`.

@@ -15,12 +15,27 @@ pub(crate) struct Settings {
     pub(crate) devices: usize,
     pub(crate) capacity: u64,
     pub(crate) foreign_use: u64,
-    /// By call: which of its calls fail, from 1 on, with which code.
-    pub(crate) failures: HashMap<String, Vec<(u64, aclError)>>,
+    pub(crate) failures: HashMap<String, Vec<PlannedFailure>>,
     pub(crate) latencies: HashMap<String, Duration>,
     pub(crate) hazards: Option<PathBuf>,
+    pub(crate) leftovers: Option<PathBuf>,
     /// How long a synchronous copy or fill lets queued work go on before it starts.
     pub(crate) copy_grace: Duration,
+}
+
+/// Which calls of a function fail, from 1 on, and with which code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PlannedFailure {
+    pub(crate) first: u64,
+    /// Whether all later ones fail too.
+    pub(crate) and_later: bool,
+    pub(crate) code: aclError,
+}
+
+impl PlannedFailure {
+    pub(crate) fn is_of(&self, call: u64) -> bool {
+        call == self.first || (self.and_later && call > self.first)
+    }
 }
 
 /// A variable with a value that it does not take.
@@ -50,14 +65,15 @@ impl Settings {
             failures: read.value("ASCEND_SIM_FAIL", FAILURES, HashMap::new(), failures)?,
             latencies: read.value("ASCEND_SIM_LATENCY", LATENCIES, HashMap::new(), latencies)?,
             copy_grace: read.value("ASCEND_SIM_COPY_GRACE", GRACES, Duration::ZERO, duration)?,
-            hazards: read
-                .value("ASCEND_SIM_HAZARDS", "a path", None, |path| Ok(Some(PathBuf::from(path))))?,
+            hazards: read.value("ASCEND_SIM_HAZARDS", "a path", None, path)?,
+            leftovers: read.value("ASCEND_SIM_LEFTOVERS", "a path", None, path)?,
         })
     }
 }
 
 const SIZES: &str = "bytes (8589934592) or a number with KiB, MiB, GiB or TiB (8GiB)";
-const FAILURES: &str = "CALL:N or CALL:N:CODE, such as aclrtMalloc:3, several with commas";
+const FAILURES: &str =
+    "CALL:N or CALL:N:CODE, such as aclrtMalloc:3, or N+ for all from there on, several with commas";
 const GRACES: &str = "a time with ns, us, ms or s, such as 20ms";
 const LATENCIES: &str = "CALL:TIME with ns, us, ms or s, such as aclrtMalloc:200us, several with commas";
 
@@ -81,6 +97,11 @@ impl<F: Fn(&str) -> Option<String>> Reader<F> {
             }
         }
     }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "as the others that read a value")]
+fn path(text: &str) -> Result<Option<PathBuf>, String> {
+    Ok(Some(PathBuf::from(text)))
 }
 
 fn version(text: &str) -> Result<CannVersion, String> {
@@ -134,12 +155,14 @@ fn known(call: &str) -> Result<String, String> {
     if known { Ok(call.to_owned()) } else { Err(format!("ACL has no function {call:?}")) }
 }
 
-fn failures(text: &str) -> Result<HashMap<String, Vec<(u64, aclError)>>, String> {
+fn failures(text: &str) -> Result<HashMap<String, Vec<PlannedFailure>>, String> {
     let mut failures: HashMap<_, Vec<_>> = HashMap::new();
     for entry in text.split(',') {
         let mut parts = entry.trim().split(':');
         let call = known(parts.next().unwrap_or_default().trim())?;
-        let Some(Ok(number @ 1..)) = parts.next().map(str::parse) else {
+        let number = parts.next().unwrap_or_default();
+        let (number, and_later) = number.strip_suffix('+').map_or((number, false), |number| (number, true));
+        let Ok(first @ 1..) = number.parse() else {
             return Err(format!("{entry:?} has no number of a call from 1 on"));
         };
         let code = match parts.next().map(str::parse) {
@@ -150,7 +173,7 @@ fn failures(text: &str) -> Result<HashMap<String, Vec<(u64, aclError)>>, String>
         if parts.next().is_some() {
             return Err(format!("{entry:?} has too many parts"));
         }
-        failures.entry(call).or_default().push((number, code));
+        failures.entry(call).or_default().push(PlannedFailure { first, and_later, code });
     }
     Ok(failures)
 }
@@ -185,8 +208,12 @@ mod tests {
         assert_eq!(read("ASCEND_SIM_CAPACITY", "8GiB")?.capacity, 8 << 30);
         assert_eq!(read("ASCEND_SIM_DEVICES", "")?.devices, 1);
         let failures = read("ASCEND_SIM_FAIL", "aclrtMalloc:3, aclrtFree:1:107000")?.failures;
-        assert_eq!(failures["aclrtMalloc"], [(3, ACL_ERROR_RT_MEMORY_ALLOCATION)]);
-        assert_eq!(failures["aclrtFree"], [(1, 107_000)]);
+        let planned = |first, and_later, code| PlannedFailure { first, and_later, code };
+        assert_eq!(failures["aclrtMalloc"], [planned(3, false, ACL_ERROR_RT_MEMORY_ALLOCATION)]);
+        assert_eq!(failures["aclrtFree"], [planned(1, false, 107_000)]);
+        let failures = read("ASCEND_SIM_FAIL", "aclrtMallocPhysical:2+")?.failures;
+        let all = failures["aclrtMallocPhysical"][0];
+        assert_eq!([1, 2, 3].map(|call| all.is_of(call)), [false, true, true]);
         assert_eq!(read("ASCEND_SIM_COPY_GRACE", "")?.copy_grace, Duration::ZERO);
         assert_eq!(read("ASCEND_SIM_COPY_GRACE", "20ms")?.copy_grace, Duration::from_millis(20));
         let latencies = read("ASCEND_SIM_LATENCY", "aclrtMalloc:200us")?.latencies;
@@ -205,6 +232,7 @@ mod tests {
             ("ASCEND_SIM_FOREIGN_USE", "-1"),
             ("ASCEND_SIM_FAIL", "aclrtMalloc"),
             ("ASCEND_SIM_FAIL", "aclrtMalloc:0"),
+            ("ASCEND_SIM_FAIL", "aclrtMalloc:+"),
             ("ASCEND_SIM_FAIL", "aclrtMalloc:1:0"),
             ("ASCEND_SIM_FAIL", "malloc:1"),
             ("ASCEND_SIM_LATENCY", "aclrtMalloc:5"),

@@ -87,6 +87,17 @@ impl EventOrder {
         *newest = (*newest).max(sequence);
     }
 
+    /// As in CANN, what a stream or an event meant is forgotten with it.
+    pub(crate) fn forget_stream(&mut self, stream: StreamId) {
+        self.passed.remove(&stream);
+        self.recorded.retain(|_, &mut (recorder, _)| recorder != stream);
+        self.waited.retain(|&(waiter, recorder), _| waiter != stream && recorder != stream);
+    }
+
+    pub(crate) fn forget_event(&mut self, event: u64) {
+        self.recorded.remove(&event);
+    }
+
     fn passed(&self, stream: StreamId) -> u64 {
         self.passed.get(&stream).copied().unwrap_or(0)
     }
@@ -97,6 +108,11 @@ impl EventOrder {
 }
 
 impl StreamPools {
+    /// Pools, and pages of memory in them.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        (self.pools.len(), self.pools.values().map(|pool| pool.pages.len()).sum())
+    }
+
     /// The pool in which an address lies.
     pub(crate) fn around(&mut self, address: u64) -> Option<(&mut StreamPool, &EventOrder)> {
         let (_, pool) = self.pools.range_mut(..=address).next_back()?;

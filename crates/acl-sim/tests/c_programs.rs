@@ -44,6 +44,11 @@ impl Program {
 
     /// Runs with these settings of the simulator and no others.
     fn run(&self, arguments: &[&str], settings: &[(&str, &str)]) {
+        self.run_with(arguments, settings, String::new);
+    }
+
+    /// As [`Program::run`]; `explain` answers more words for a failure.
+    fn run_with(&self, arguments: &[&str], settings: &[(&str, &str)], explain: impl Fn() -> String) {
         let mut command = Command::new(&self.path);
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("ASCEND_") {
@@ -52,10 +57,9 @@ impl Program {
         }
         let library = library_folder();
         command.env("LD_LIBRARY_PATH", library).args(arguments).envs(settings.iter().copied());
-        assert_success(
-            &format!("{arguments:?} {settings:?}"),
-            &command.output().expect("the program starts"),
-        );
+        let output = command.output().expect("the program starts");
+        let first = &arguments[..arguments.len().min(3)];
+        assert_success(&format!("{first:?} {settings:?} {}", explain()), &output);
     }
 }
 
@@ -197,6 +201,45 @@ mod tests {
     fn planned_calls_fail_and_leave_nothing_behind() {
         let plan = "aclrtMalloc:2,aclrtFree:1:507033";
         Program::compile("settings").run(&["failures"], &[("ASCEND_SIM_FAIL", plan)]);
+    }
+
+    #[test]
+    fn any_call_may_fail_and_any_device_be_too_small_and_nothing_is_left_behind() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let file = folder.path().join("leftovers");
+        let path = file.to_str().expect("a temporary path is UTF-8");
+        let arguments: Vec<&str> = [path].iter().chain(acl_sys::Table::SYMBOLS).copied().collect();
+        let text = || std::fs::read_to_string(&file).unwrap_or_default();
+        Program::compile("sweep").run_with(&arguments, &[("ASCEND_SIM_LEFTOVERS", path)], text);
+        assert_eq!(text(), "");
+    }
+
+    #[test]
+    fn what_a_program_leaves_behind_is_told_with_its_makers() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let file = folder.path().join("leftovers");
+        let path = file.to_str().expect("a temporary path is UTF-8");
+        Program::compile("leftovers").run(&[], &[("ASCEND_SIM_LEFTOVERS", path)]);
+        let report = std::fs::read_to_string(&file).expect("the simulator made the file");
+        let (on_device, of_process): (Vec<_>, Vec<_>) =
+            report.lines().partition(|line| line.contains("aclrtResetDeviceForce"));
+        for words in [
+            "context made by aclrtCreateContext",
+            "stream made by aclrtCreateStream,",
+            "event made by aclrtCreateEvent,",
+            "notification made by aclrtCreateNotify,",
+            "memory, 160 bytes at",
+            "obtained by \"aclrtMalloc, call",
+            "pools: 1",
+            "reservations: 1",
+        ] {
+            assert!(on_device.iter().any(|line| line.contains(words)), "{words} is missing: {report}");
+        }
+        assert_eq!(on_device.len(), 7, "{report}");
+        for words in ["pinned memory, 128 bytes", "data buffer made by", "allocator descriptor made by"] {
+            assert!(of_process.iter().any(|line| line.contains(words)), "{words} is missing: {report}");
+        }
+        assert_eq!(of_process.len(), 3, "{report}");
     }
 
     #[test]

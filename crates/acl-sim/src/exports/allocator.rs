@@ -118,3 +118,11 @@ fn descriptor(handle: u64) -> Result<Arc<Mutex<Allocator>>, Failure> {
 fn not_null(stream: u64) -> Result<(), Failure> {
     if stream == 0 { Err(Failure::invalid("the stream is null")) } else { Ok(()) }
 }
+
+pub(super) fn forget_stream(stream: u64) {
+    REGISTERED.lock().get_or_insert_default().remove(&stream);
+}
+
+pub(super) fn describe_left() -> Vec<String> {
+    DESCRIPTORS.describe_where(|_| true)
+}

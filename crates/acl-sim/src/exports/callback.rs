@@ -72,14 +72,22 @@ impl Board {
                 return Err(Failure::new(ACL_ERROR_RT_STREAM_SUBSCRIBE, text));
             }
         }
-        state.streams.remove(&stream);
+        drop(guard);
+        self.forget(stream);
+        Ok(())
+    }
+
+    /// Takes a stream off; a thread without streams need not ask any more.
+    fn forget(&self, stream: u64) {
+        let mut guard = self.state.lock();
+        let state = guard.get_or_insert_default();
+        let Some(thread) = state.streams.remove(&stream) else { return };
         let is_last = !state.streams.values().any(|&other| other == thread);
         let unwanted = if is_last { state.reports.remove(&thread) } else { None };
         drop(guard);
         // Nobody will ever run these: at least their streams go on.
         unwanted.into_iter().flatten().for_each(Report::done);
         self.changed.notify_all();
-        Ok(())
     }
 
     fn thread_of(&self, stream: u64) -> Option<u64> {
@@ -251,4 +259,10 @@ fn hand_over(
         engine.enqueue(stream.id, Operation::wait_gate(&gate).labelled(call::site_words()))?;
     }
     Ok(())
+}
+
+pub(super) fn forget_stream(stream: u64) {
+    for board in [&CALLBACKS, &HOST_FUNCTIONS] {
+        board.forget(stream);
+    }
 }

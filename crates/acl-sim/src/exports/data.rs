@@ -86,3 +86,7 @@ pub(crate) fn buffers(dataset: u64) -> Result<Vec<Arc<Mutex<Buffer>>>, Failure> 
     let handles = DATASETS.get(dataset).map_err(as_parameter)?.lock().clone();
     handles.into_iter().map(|handle| BUFFERS.get(handle).map_err(as_parameter)).collect()
 }
+
+pub(super) fn describe_left() -> Vec<String> {
+    [BUFFERS.describe_where(|_| true), DATASETS.describe_where(|_| true)].concat()
+}

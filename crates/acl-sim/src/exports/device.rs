@@ -7,7 +7,7 @@ use acl_sys::{ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, aclrtDeviceState, aclrtRunMode};
 use crate::context::{self, current};
 use crate::failure::{Failure, timed};
 use crate::watchers::tell_of_device;
-use crate::{runtime, thread_state};
+use crate::{leftovers, runtime, thread_state};
 
 export! {
     /// As in CANN, also before initialisation.
@@ -100,6 +100,7 @@ fn reset(number: i32, all: bool) -> Result<(), Failure> {
         tell_of_device(index, aclrtDeviceState::ACL_RT_DEVICE_STATE_RESET_PRE);
     }
     if let Some(device) = slot.reset(index, all)? {
+        leftovers::tell_of_device(&runtime, &device);
         device.settle();
         for hazard in device.engine.take_hazards() {
             runtime.reports.add(format!("device {index}: {hazard}"));

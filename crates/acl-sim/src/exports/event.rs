@@ -47,6 +47,7 @@ export! {
     fn aclrtDestroyEvent(num event: aclrtEvent) {
         let (current, known) = look_up(event)?;
         current.device.engine.destroy_event(known.id)?;
+        current.device.pools.lock().order.forget_event(event);
         EVENTS.remove(event).map(drop)
     }
 

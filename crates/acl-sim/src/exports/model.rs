@@ -128,6 +128,12 @@ pub(crate) fn forget_device(index: usize) {
     LOADED.lock().retain(|_, loaded| loaded.device != index);
 }
 
+pub(super) fn describe_left(index: usize) -> Vec<String> {
+    let loaded = LOADED.lock();
+    let left = loaded.iter().filter(|(_, loaded)| loaded.device == index);
+    left.map(|(id, _)| format!("model {id}")).collect()
+}
+
 /// A model from a file.
 pub(super) fn read(path: Text) -> Result<Model, Failure> {
     let path = path.get().ok_or_else(|| Failure::invalid("the path is null"))?;
@@ -226,12 +232,11 @@ fn execute(
         return Err(Failure::new(ACL_ERROR_RT_MODEL_CONTEXT, text));
     }
     let stream = current.stream(stream)?;
-    if allocates {
-        allocate_outputs(current, output, &loaded.model.outputs)?;
-    }
     let inputs = matching(current, input, &loaded.model.inputs, "input", ACL_ERROR_MODEL_INPUT_NOT_MATCH)?;
+    let tensors = &loaded.model.outputs;
+    let match_outputs = || matching(current, output, tensors, "output", ACL_ERROR_MODEL_OUTPUT_NOT_MATCH);
     let outputs =
-        matching(current, output, &loaded.model.outputs, "output", ACL_ERROR_MODEL_OUTPUT_NOT_MATCH)?;
+        if allocates { with_outputs(current, output, tensors, match_outputs)? } else { match_outputs()? };
     let time = loaded.model.time.max(call::stream_latency(&current.runtime));
     let mut operation = Operation::kernel(format!("model {model_id}, {}", call::site_words()), time)
         .reading(loaded.weight.address, loaded.weight.size)
@@ -263,14 +268,39 @@ fn sum_of(memory: &HostDevice, address: u64, size: u64) -> u8 {
     }
 }
 
-/// Gives outputs without memory some, which the program frees.
-fn allocate_outputs(current: &Current, dataset: u64, tensors: &[Tensor]) -> Result<(), Failure> {
-    for (buffer, tensor) in buffers(dataset)?.iter().zip(tensors) {
-        let mut buffer = buffer.lock();
+/// Gives outputs without memory some, which the program frees, and does `work`; takes it back when either fails.
+fn with_outputs<T>(
+    current: &Current,
+    dataset: u64,
+    tensors: &[Tensor],
+    work: impl FnOnce() -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let mut given = Vec::new();
+    let outcome = allocate_outputs(current, dataset, tensors, &mut given).and_then(|()| work());
+    if outcome.is_err() {
+        for buffer in given {
+            let none = Buffer { data: 0, size: 0 };
+            let Buffer { data, .. } = std::mem::replace(&mut *buffer.lock(), none);
+            current.device.free(data)?;
+        }
+    }
+    outcome
+}
+
+fn allocate_outputs(
+    current: &Current,
+    dataset: u64,
+    tensors: &[Tensor],
+    given: &mut Vec<Arc<Mutex<Buffer>>>,
+) -> Result<(), Failure> {
+    for (handle, tensor) in buffers(dataset)?.into_iter().zip(tensors) {
+        let mut buffer = handle.lock();
         if *buffer == (Buffer { data: 0, size: 0 }) {
             let policy = aclrtMemMallocPolicy::ACL_MEM_TYPE_HIGH_BAND_WIDTH;
             buffer.data = memory::take(current, tensor.size, policy, 32)?;
             buffer.size = tensor.size;
+            drop(buffer);
+            given.push(handle);
         }
     }
     Ok(())

@@ -172,3 +172,7 @@ fn dims(tensor: &Tensor) -> aclmdlIODims {
     put_text(&mut shape.name, tensor.name.to_bytes());
     shape
 }
+
+pub(super) fn describe_left() -> Vec<String> {
+    DESCRIPTIONS.describe_where(|_| true)
+}

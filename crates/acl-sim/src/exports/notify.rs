@@ -125,3 +125,7 @@ fn look_up(handle: u64) -> Result<(Current, Arc<Notify>), Failure> {
 pub(super) fn forget_device(index: usize) {
     NOTIFIES.remove_where(|notify| notify.device == index);
 }
+
+pub(super) fn describe_left(index: usize) -> Vec<String> {
+    NOTIFIES.describe_where(|notify| notify.device == index)
+}

@@ -45,7 +45,10 @@ export! {
         let (current, known) = of_its_own(stream)?;
         tell_of_stream(stream, aclrtStreamState::ACL_RT_STREAM_STATE_DESTROY_PRE);
         current.device.engine.destroy_stream(known.id, PendingWork::Finish)?;
-        STREAMS.remove(stream).map(drop)
+        STREAMS.remove(stream)?;
+        context::forget_stream(&current.device, &known);
+        super::forget_threads(stream);
+        Ok(())
     }
 
     /// Does not wait; what is enqueued already still runs.
@@ -53,7 +56,8 @@ export! {
         let (current, known) = of_its_own(stream)?;
         tell_of_stream(stream, aclrtStreamState::ACL_RT_STREAM_STATE_DESTROY_PRE);
         STREAMS.remove(stream)?;
-        current.device.orphan(known.id);
+        context::forget_stream(&current.device, &known);
+        current.device.orphan(stream, known.id);
         Ok(())
     }
 

@@ -156,3 +156,7 @@ fn number(address: u64, size: usize, at: impl FnOnce() -> HostBytes) -> Result<u
     at().read(0, bytes.get_mut(..size).unwrap_or_default());
     Ok(u64::from_le_bytes(bytes))
 }
+
+pub(super) fn describe_left() -> Vec<String> {
+    CONFIGURATIONS.describe_where(|_| true)
+}

@@ -100,3 +100,7 @@ fn read_dims(count: i32, address: u64, at: impl FnOnce(usize) -> HostBytes) -> R
     let bytes = at(count * 8).to_vec();
     Ok(bytes.as_chunks().0.iter().map(|&number| i64::from_le_bytes(number)).collect())
 }
+
+pub(super) fn describe_left() -> Vec<String> {
+    TENSORS.describe_where(|_| true)
+}

@@ -30,8 +30,8 @@ struct Physical {
 
 static PHYSICAL: Handles<Physical> = Handles::new("physical memory");
 
-/// Bytes of live mappings by address, which `aclrtMemSetAccess` has to name.
-static MAPPED: Mutex<Option<HashMap<u64, u64>>> = Mutex::new(None);
+/// Device and bytes of live mappings by address, which `aclrtMemSetAccess` has to name.
+static MAPPED: Mutex<Option<HashMap<u64, (usize, u64)>>> = Mutex::new(None);
 
 export! {
     /// `alignment` is 0, `expected` null; flag 1, for huge pages, changes nothing.
@@ -154,7 +154,7 @@ export! {
             return Err(Failure::refused(format!("access {} cannot be granted: only 3", description.flags.0)));
         }
         let mapped = MAPPED.lock().as_ref().and_then(|mapped| mapped.get(&address).copied());
-        if mapped != Some(size as u64) {
+        if mapped.map(|(_, bytes)| bytes) != Some(size as u64) {
             return Err(Failure::refused(format!("no mapping of {size} bytes starts at {address:#x}")));
         }
         Ok(())
@@ -166,8 +166,10 @@ export! {
         out granularity: *mut usize,
     ) {
         granularity.check("the granularity")?;
-        runtime::get()?;
-        let granule = check(&properties.get("the properties")?)?;
+        let runtime = runtime::get()?;
+        let properties = properties.get("the properties")?;
+        let granule = check(&properties)?;
+        runtime.slot(i32::try_from(properties.location.id).unwrap_or(i32::MAX))?;
         if option.0 > 1 {
             return Err(Failure::invalid(format!("option {} of a granularity does not exist", option.0)));
         }
@@ -219,7 +221,7 @@ fn map(address: u64, size: usize, offset: usize, handle: u64, flags: u64) -> Res
         return Err(Failure::refused("the reservation and the memory belong to different devices"));
     }
     device.memory.map_from(address, physical.handle, call::site())?;
-    MAPPED.lock().get_or_insert_default().insert(address, physical.size);
+    MAPPED.lock().get_or_insert_default().insert(address, (device.index, physical.size));
     Ok(())
 }
 
@@ -235,4 +237,9 @@ fn device_of_reservation(address: u64) -> Result<Arc<Device>, Failure> {
 /// Forgets what was made on a device that is gone.
 pub(crate) fn forget_device(index: usize) {
     PHYSICAL.remove_where(|physical| physical.device == index);
+    MAPPED.lock().get_or_insert_default().retain(|_, &mut (device, _)| device != index);
+}
+
+pub(super) fn describe_left(index: usize) -> Vec<String> {
+    PHYSICAL.describe_where(|physical| physical.device == index)
 }

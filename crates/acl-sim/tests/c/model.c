@@ -54,6 +54,7 @@ int main(void) {
     /* The runtime allocates an output without memory; the program frees it. */
     aclmdlDataset *output = dataset_of(out, 8, NULL, 0);
     CODE(100017, aclmdlExecute(id, output, output));
+    CHECK(aclGetDataBufferAddr(aclmdlGetDatasetBuffer(output, 1)) == NULL);
     CODE(100018, aclmdlExecute(id, input, input));
     OK(aclmdlExecute(id, input, output));
     aclDataBuffer *high = aclmdlGetDatasetBuffer(output, 1);
