@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use acl_sys::{ACL_ERROR_RT_CONTEXT_NULL, aclrtDeviceState};
-use host_device::engine::{Engine, PendingWork, StreamId};
+use host_device::engine::{Engine, Operation, PendingWork, StreamId};
 use host_device::{ClockMode, HostDevice, HostDeviceConfig};
 use parking_lot::Mutex;
 
@@ -102,6 +102,21 @@ impl Device {
     /// Whether the address lies in live memory of this device.
     pub(crate) fn owns(&self, address: u64) -> bool {
         self.memory.describe(address).is_some()
+    }
+
+    /// Enqueues an operation. Memory of a pool that it touches is in use on this stream then, which the engine watches: a
+    /// pool may hand it out again only behind that.
+    pub(crate) fn enqueue(&self, stream: StreamId, operation: Operation) -> Result<(), Failure> {
+        let blocks: Vec<u64> = {
+            let pools = self.pools.lock();
+            operation.touches().iter().filter_map(|touch| pools.busy_block(touch.address)).collect()
+        };
+        for block in blocks {
+            // Freed on another thread meanwhile, which the engine reports when it comes to the operation.
+            let _unknown = self.engine.allow_on_block(block, stream);
+        }
+        self.engine.enqueue(stream, operation)?;
+        Ok(())
     }
 
     /// Forgets a stream; what is enqueued on it still runs.

@@ -40,7 +40,8 @@
 //! * Settings that only kernels would feel (determinism, saturation, cores, longest runs, overflow switches, failure
 //!   modes) are checked, kept and answered.
 //! * Where memory is used on a stream after it was freed, or after somebody else got it, both places are reported in
-//!   the error text of the next call and in the file of `ASCEND_SIM_HAZARDS`.
+//!   the error text of the next call and in the file of `ASCEND_SIM_HAZARDS`. So is memory of a stream-ordered pool
+//!   that is handed out before work on it is done, which CANN does when it was freed on another stream than its own.
 //!
 //! # Models
 //!

@@ -113,6 +113,14 @@ impl StreamPools {
         (self.pools.len(), self.pools.values().map(|pool| pool.pages.len()).sum())
     }
 
+    /// The first address of the busy segment in which an address lies.
+    pub(crate) fn busy_block(&self, address: u64) -> Option<u64> {
+        let (_, pool) = self.pools.range(..=address).next_back()?;
+        let (&base, segment) = pool.segments.range(..=address).next_back()?;
+        let is_inside = address - base < segment.size;
+        (is_inside && matches!(segment.used, Use::Busy(_))).then_some(base)
+    }
+
     /// The pool in which an address lies.
     pub(crate) fn around(&mut self, address: u64) -> Option<(&mut StreamPool, &EventOrder)> {
         let (_, pool) = self.pools.range_mut(..=address).next_back()?;
@@ -193,15 +201,17 @@ impl StreamPool {
         best(&|_, _| internal).map(|(_, base, owner)| (base, Behind::Stream(owner)))
     }
 
-    /// Gives the segment that starts at `base` back to the cache.
-    pub(crate) fn cache(&mut self, base: u64, order: &EventOrder) -> bool {
+    /// Gives the segment that starts at `base` back to the cache and answers its size; `None` when none starts there.
+    ///
+    /// As in CANN, it stays that of the stream it was allocated on, whatever stream it is freed on.
+    pub(crate) fn cache(&mut self, base: u64, order: &EventOrder) -> Option<u64> {
         let Some(Segment { size, used: Use::Busy(owner) }) = self.segments.get(&base).copied() else {
-            return false;
+            return None;
         };
         self.set(base, Use::Cached(owner, order.passed(owner)));
         self.busy -= size;
         self.merge(base);
-        true
+        Some(size)
     }
 
     /// Frees the busy segment that starts at `base` at once.

@@ -226,7 +226,7 @@ impl Request {
         };
         let operation =
             operation.labelled(call::site_words()).lasting(call::stream_latency(&current.runtime));
-        current.device.engine.enqueue(stream.id, operation)?;
+        current.device.enqueue(stream.id, operation)?;
         if waits {
             // A card copies to pageable memory through a buffer of its driver and returns when that is done.
             current.device.engine.synchronize_stream(stream.id)?;
@@ -280,8 +280,7 @@ impl Fill {
                 let operation = Operation::fill(address, self.count as u64, byte);
                 let latency = call::stream_latency(&current.runtime);
                 let operation = operation.labelled(call::site_words()).lasting(latency);
-                current.device.engine.enqueue(stream.id, operation)?;
-                Ok(())
+                current.device.enqueue(stream.id, operation)
             }
             _ => {
                 let text = format!("{:#x} is no live memory of device {}", self.to, current.device.index);

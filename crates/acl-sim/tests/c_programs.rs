@@ -203,6 +203,12 @@ mod tests {
         Program::compile("settings").run(&["failures"], &[("ASCEND_SIM_FAIL", plan)]);
     }
 
+    /// Rows C4, C5, C24, C26, C29, C31, C40, C51, C88 and C89 of the log of faults in other pools.
+    #[test]
+    fn what_users_of_other_pools_ran_into_is_an_error_or_told() {
+        Program::compile("bug_log").run(&[], &[("ASCEND_SIM_DEVICES", "2")]);
+    }
+
     #[test]
     fn any_call_may_fail_and_any_device_be_too_small_and_nothing_is_left_behind() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");

@@ -255,8 +255,7 @@ fn execute(
             let _reported = memory.fill(address, size, sum.wrapping_add(index));
         }
     });
-    current.device.engine.enqueue(stream.id, operation)?;
-    Ok(())
+    current.device.enqueue(stream.id, operation)
 }
 
 /// The wrapping sum of bytes of the device; 0 where they cannot be read.

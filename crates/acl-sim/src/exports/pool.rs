@@ -122,9 +122,16 @@ export! {
         };
         let full = || Failure::new(ACL_ERROR_RT_INTERNAL_ERROR, format!("the pool has no room for {size} bytes"));
         let (base, behind) = taken.map_err(|e| e.with_code(ACL_ERROR_RT_INTERNAL_ERROR))?.ok_or_else(full)?;
-        if let Behind::Stream(owner) = behind {
-            order_behind(engine, stream.id, owner)?;
+        if let Behind::Stream(owner) = behind
+            && let Err(failure) = order_behind(engine, stream.id, owner)
+        {
+            if let Some((pool, order)) = current.device.pools.lock().around(base) {
+                pool.cache(base, order);
+            }
+            return Err(failure);
         }
+        // Whether the pool was right to hand it out is for the engine to tell.
+        engine.declare_block(base, size, stream.id, call::site())?;
         address.set(pointer_to(base));
         Ok(())
     }
@@ -137,10 +144,10 @@ export! {
         let current = current()?;
         let stream = current.stream(stream)?;
         if let Some((pool, order)) = current.device.pools.lock().around(address) {
-            if !pool.cache(address, order) {
-                return Err(Failure::refused(format!("{address:#x} is the start of no live allocation of its pool")));
-            }
-            return Ok(());
+            let size = pool.cache(address, order).ok_or_else(|| {
+                Failure::refused(format!("{address:#x} is the start of no live allocation of its pool"))
+            })?;
+            return Ok(current.device.engine.retire_block(address, size, call::site().on(stream.id))?);
         }
         if !current.device.owns(address) {
             return Err(Failure::refused(format!("{address:#x} is no live memory of the device")));

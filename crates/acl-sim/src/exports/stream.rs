@@ -210,6 +210,5 @@ fn enqueue_value(stream: u64, address: u64, operation: Operation) -> Result<(), 
             Failure::refused(text)
         });
     }
-    current.device.engine.enqueue(known.id, operation.labelled(call::site_words()))?;
-    Ok(())
+    current.device.enqueue(known.id, operation.labelled(call::site_words()))
 }
