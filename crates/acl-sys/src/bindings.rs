@@ -1583,6 +1583,17 @@ pub type aclrtFuncHandle = *mut ::core::ffi::c_void;
 pub struct aclrtBinaryLoadOptions {
     _unused: [u8; 0],
 }
+#[repr(C)]
+#[derive(Debug)]
+pub struct rtExceptionInfo {
+    _unused: [u8; 0],
+}
+/// What is known of a task that failed; lives as long as the callback that gets it.
+pub type aclrtExceptionInfo = rtExceptionInfo;
+/// Told of a task that failed.
+pub type aclrtExceptionInfoCallback = ::core::option::Option<
+    unsafe extern "C" fn(info: *mut aclrtExceptionInfo),
+>;
 /// Told of streams that come and go.
 pub type aclrtStreamStateCallback = ::core::option::Option<
     unsafe extern "C" fn(
@@ -2302,6 +2313,24 @@ functions! {
     fn aclrtWaitAndResetNotify(notify: aclrtNotify, stream: aclrtStream, timeout_ms: u32) -> aclError;
     /// Number of a notification.
     fn aclrtGetNotifyId(notify: aclrtNotify, id: *mut u32) -> aclError;
+    /// Number of the last task that this thread enqueued.
+    fn aclrtGetThreadLastTaskId(task: *mut u32) -> aclError;
+    /// Sets the callback for tasks that fail, or takes it away with a null callback.
+    fn aclrtSetExceptionInfoCallback(callback: aclrtExceptionInfoCallback) -> aclError;
+    /// Number of the task.
+    fn aclrtGetTaskIdFromExceptionInfo(info: *const aclrtExceptionInfo) -> u32;
+    /// Number of its stream.
+    fn aclrtGetStreamIdFromExceptionInfo(info: *const aclrtExceptionInfo) -> u32;
+    /// Thread that enqueued it.
+    fn aclrtGetThreadIdFromExceptionInfo(info: *const aclrtExceptionInfo) -> u32;
+    /// Device that it ran on.
+    fn aclrtGetDeviceIdFromExceptionInfo(info: *const aclrtExceptionInfo) -> u32;
+    /// What it failed with.
+    fn aclrtGetErrorCodeFromExceptionInfo(info: *const aclrtExceptionInfo) -> u32;
+    /// Where its arguments lie on the device. Since CANN 9.0.
+    fn aclrtGetArgsFromExceptionInfo(info: *const aclrtExceptionInfo, arguments: *mut *mut ::core::ffi::c_void, length: *mut u32) -> aclError;
+    /// Its kernel. Since CANN 9.0.
+    fn aclrtGetFuncHandleFromExceptionInfo(info: *const aclrtExceptionInfo, function: *mut aclrtFuncHandle) -> aclError;
     /// Loads kernels from memory.
     fn aclrtBinaryLoadFromData(data: *const ::core::ffi::c_void, length: usize, options: *const aclrtBinaryLoadOptions, binary: *mut aclrtBinHandle) -> aclError;
     /// A kernel of loaded ones by its name.

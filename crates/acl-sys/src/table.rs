@@ -147,6 +147,8 @@ const LATER: &[(CannVersion, &[&str])] = &[
             "aclmdlBundleQueryInfoFromFile",
             "aclmdlBundleQueryInfoFromMem",
             "aclmdlBundleUnloadModel",
+            "aclrtGetArgsFromExceptionInfo",
+            "aclrtGetFuncHandleFromExceptionInfo",
             "aclrtHostMemMapCapabilities",
             "aclrtMemAllocManaged",
             "aclrtMemGetAddressRange",

@@ -253,6 +253,10 @@ typedef void *aclrtBinHandle;
 typedef void *aclrtFuncHandle;
 /** Options of loading kernels; only ever passed on. */
 typedef struct aclrtBinaryLoadOptions aclrtBinaryLoadOptions;
+/** What is known of a task that failed; lives as long as the callback that gets it. */
+typedef struct rtExceptionInfo aclrtExceptionInfo;
+/** Told of a task that failed. */
+typedef void (*aclrtExceptionInfoCallback)(aclrtExceptionInfo *info);
 /** Told of streams that come and go. */
 typedef void (*aclrtStreamStateCallback)(aclrtStream stream, aclrtStreamState state, void *arguments);
 /** Told of devices that are set and reset. */
@@ -500,6 +504,27 @@ aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream);
 aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream, uint32_t timeout_ms);
 /** Number of a notification. */
 aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t *id);
+
+/* Tasks that fail. */
+
+/** Number of the last task that this thread enqueued. */
+aclError aclrtGetThreadLastTaskId(uint32_t *task);
+/** Sets the callback for tasks that fail, or takes it away with a null callback. */
+aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback);
+/** Number of the task. */
+uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo *info);
+/** Number of its stream. */
+uint32_t aclrtGetStreamIdFromExceptionInfo(const aclrtExceptionInfo *info);
+/** Thread that enqueued it. */
+uint32_t aclrtGetThreadIdFromExceptionInfo(const aclrtExceptionInfo *info);
+/** Device that it ran on. */
+uint32_t aclrtGetDeviceIdFromExceptionInfo(const aclrtExceptionInfo *info);
+/** What it failed with. */
+uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExceptionInfo *info);
+/** Where its arguments lie on the device. Since CANN 9.0. */
+aclError aclrtGetArgsFromExceptionInfo(const aclrtExceptionInfo *info, void **arguments, uint32_t *length);
+/** Its kernel. Since CANN 9.0. */
+aclError aclrtGetFuncHandleFromExceptionInfo(const aclrtExceptionInfo *info, aclrtFuncHandle *function);
 
 /* Kernels and dumps, as far as clients ask whether there are any. */
 
