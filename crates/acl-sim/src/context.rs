@@ -1,8 +1,9 @@
 //! Contexts, streams and events: what their handles stand for, and the rules of the thread-current context.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
-use acl_sys::{ACL_ERROR_RT_CONTEXT_NULL, ACL_ERROR_RT_STREAM_CONTEXT, aclrtStreamState};
+use acl_sys::{ACL_ERROR_RT_CONTEXT_NULL, ACL_ERROR_RT_STREAM_CONTEXT, aclError, aclrtStreamState};
 use host_device::engine::{EventId, PendingWork, StreamId, StreamOptions};
 use parking_lot::Mutex;
 
@@ -34,9 +35,13 @@ pub(crate) struct Stream {
     pub(crate) number: i32,
     pub(crate) options: StreamOptions,
     pub(crate) settings: Mutex<StreamSettings>,
+    /// How many tasks were enqueued.
+    pub(crate) tasks: AtomicU32,
+    /// The code of a task that failed.
+    pub(crate) fault: Mutex<Option<aclError>>,
 }
 
-/// What can be set on a living stream. Nothing here acts on it.
+/// What can be set on a living stream. Only the failure mode means anything here.
 #[derive(Debug, Default)]
 pub(crate) struct StreamSettings {
     pub(crate) failure_mode: u64,
@@ -139,6 +144,8 @@ pub(crate) fn create_stream(device: &Device, context: u64, options: StreamOption
         number,
         options,
         settings: Mutex::new(settings),
+        tasks: AtomicU32::new(0),
+        fault: Mutex::default(),
     })
 }
 

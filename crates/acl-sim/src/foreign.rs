@@ -11,7 +11,7 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 
-use acl_sys::{aclrtCallback, aclrtDeviceState, aclrtStream, aclrtStreamState};
+use acl_sys::{aclrtCallback, aclrtDeviceState, aclrtExceptionInfo, aclrtStream, aclrtStreamState};
 
 use crate::failure::Failure;
 
@@ -218,6 +218,16 @@ pub(crate) type StreamWatcher = Watcher<unsafe extern "C" fn(aclrtStream, aclrtS
 
 /// Is told of devices.
 pub(crate) type DeviceWatcher = Watcher<unsafe extern "C" fn(i32, aclrtDeviceState, *mut c_void)>;
+
+/// Is told of tasks that fail.
+pub(crate) type ExceptionWatcher = Watcher<unsafe extern "C" fn(*mut aclrtExceptionInfo)>;
+
+impl ExceptionWatcher {
+    pub(crate) fn call(&self, info: u64) {
+        // SAFETY: the promise of `from_c`.
+        unsafe { (self.function)(crate::handles::pointer(info)) }
+    }
+}
 
 impl StreamWatcher {
     pub(crate) fn call(&self, stream: u64, state: aclrtStreamState) {

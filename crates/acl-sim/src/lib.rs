@@ -15,13 +15,14 @@
 //! | `ASCEND_SIM_CAPACITY` | memory of each, such as `8GiB` | `32GiB` |
 //! | `ASCEND_SIM_FOREIGN_USE` | what other processes hold of it | `0` |
 //! | `ASCEND_SIM_FAIL` | `CALL:N` or `CALL:N:CODE`, several with commas: the N-th call of that name fails, with `N+` all from there on | none |
+//! | `ASCEND_SIM_FAIL_TASK` | the same, for what the calls enqueue: it fails when it runs | none |
 //! | `ASCEND_SIM_LATENCY` | `CALL:TIME`, several with commas, such as `aclrtMalloc:200us` | none |
 //! | `ASCEND_SIM_COPY_GRACE` | how long a synchronous copy or fill lets queued work go on first, such as `20ms` | `0s` |
 //! | `ASCEND_SIM_HAZARDS` | a file to which reports of misused memory are appended, one a line | none |
 //! | `ASCEND_SIM_LEFTOVERS` | a file to which is appended what a program has not given back by a reset or the end | none |
 //!
 //! A wrong value makes `aclInit` fail with 100000 and a text that names the variable and what it takes. A failing
-//! call without a code answers 207001 where it would take memory, 507899 elsewhere. The time of a call that enqueues
+//! call without a code answers 207001 where it would take memory, 507899 elsewhere; a failing task 507035. The time of a call that enqueues
 //! (`aclrtMemcpyAsync`, `aclrtMemsetAsync`, `aclmdlExecuteAsync`) passes on the stream, that of others in the call.
 //!
 //! # Contract
@@ -37,8 +38,8 @@
 //!   counts on its luck here, `ASCEND_SIM_COPY_GRACE` lets queued work go on for a while before; it is no order either.
 //! * Memory of two devices is copied only after `aclrtDeviceEnablePeerAccess` in one of the directions, mapped memory
 //!   only asynchronously; else 107000.
-//! * Settings that only kernels would feel (determinism, saturation, cores, longest runs, overflow switches, failure
-//!   modes) are checked, kept and answered.
+//! * Settings that only kernels would feel (determinism, saturation, cores, longest runs, overflow switches) are
+//!   checked, kept and answered.
 //! * Where memory is used on a stream after it was freed, or after somebody else got it, both places are reported in
 //!   the error text of the next call and in the file of `ASCEND_SIM_HAZARDS`. So is memory of a stream-ordered pool
 //!   that is handed out before work on it is done, which CANN does when it was freed on another stream than its own.
@@ -53,8 +54,8 @@
 //! * Kernels, dumps and memory handles of other processes answer 207000, since clients link to their functions. Graph
 //!   capture, labels, other IPC, managed and registered memory, copies in two dimensions or in batches, model bundles,
 //!   dynamic shapes and configurations of models are absent: so are their symbols.
-//! * A wait of a stream for an event or a notification has no timeout: it waits on. Nothing on a stream fails, so failure modes are
-//!   only kept.
+//! * A wait of a stream for an event or a notification has no timeout: it waits on. A task fails only as
+//!   planned; callbacks for threads that a program lends cannot.
 //! * Access rights of mapped memory, page policies (but for their sizes) and attributes of allocations are not
 //!   enforced.
 //! * The weights of a model are memory that it reads, without values that matter.
@@ -77,6 +78,7 @@ mod reports;
 mod runtime;
 mod settings;
 mod stream_pool;
+mod tasks;
 mod thread_state;
 mod transfer;
 mod watchers;

@@ -16,7 +16,7 @@ use crate::device::{Device, Slot};
 use crate::failure::Failure;
 use crate::options::ProcessOptions;
 use crate::reports::Reports;
-use crate::settings::Settings;
+use crate::settings::{PlannedFailure, Settings};
 use crate::thread_state;
 use crate::watchers::tell_of_device;
 use crate::{call, context, leftovers, reports};
@@ -43,6 +43,7 @@ pub(crate) struct Runtime {
     /// Calls that the chosen version does not have.
     absent: HashSet<&'static str>,
     calls: Mutex<HashMap<&'static str, u64>>,
+    tasks: Mutex<HashMap<&'static str, u64>>,
     pub(crate) options: Mutex<ProcessOptions>,
     /// Pairs of devices, of which the first may reach the memory of the second.
     pub(crate) peers: Mutex<HashSet<(usize, usize)>>,
@@ -66,6 +67,7 @@ impl Runtime {
             leftovers,
             absent,
             calls: Mutex::default(),
+            tasks: Mutex::default(),
             options: Mutex::default(),
             peers: Mutex::default(),
             settings,
@@ -74,11 +76,12 @@ impl Runtime {
 
     /// The code with which this call of `name` is to fail, if it is.
     pub(crate) fn planned_failure(&self, name: &'static str) -> Option<(u64, aclError)> {
-        let planned = self.settings.failures.get(name)?;
-        let mut calls = self.calls.lock();
-        let number = calls.entry(name).or_default();
-        *number += 1;
-        planned.iter().find(|planned| planned.is_of(*number)).map(|planned| (*number, planned.code))
+        next_planned(&self.settings.failures, &self.calls, name)
+    }
+
+    /// The code with which what this call of `name` enqueues is to fail, if it is.
+    pub(crate) fn planned_task_failure(&self, name: &'static str) -> Option<aclError> {
+        next_planned(&self.settings.task_failures, &self.tasks, name).map(|(_, code)| code)
     }
 
     pub(crate) fn lacks(&self, name: &str) -> bool {
@@ -143,6 +146,19 @@ impl Runtime {
             }
         }
     }
+}
+
+/// Counts a call of `name`, and answers its number and code if it is to fail.
+fn next_planned(
+    plan: &HashMap<String, Vec<PlannedFailure>>,
+    counts: &Mutex<HashMap<&'static str, u64>>,
+    name: &'static str,
+) -> Option<(u64, aclError)> {
+    let planned = plan.get(name)?;
+    let mut counts = counts.lock();
+    let number = counts.entry(name).or_default();
+    *number += 1;
+    planned.iter().find(|planned| planned.is_of(*number)).map(|planned| (*number, planned.code))
 }
 
 fn open(variable: &str, path: Option<&Path>) -> Result<Option<reports::File>, Failure> {

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use acl_sys::{
-    ACL_ERROR_RT_DRV_INTERNAL_ERROR, ACL_ERROR_RT_MEMORY_ALLOCATION, CannVersion, Table, aclError,
+    ACL_ERROR_RT_DRV_INTERNAL_ERROR, ACL_ERROR_RT_MEMORY_ALLOCATION, ACL_ERROR_RT_VECTOR_CORE_EXCEPTION,
+    CannVersion, Table, aclError,
 };
 
 /// One simulation.
@@ -16,6 +17,8 @@ pub(crate) struct Settings {
     pub(crate) capacity: u64,
     pub(crate) foreign_use: u64,
     pub(crate) failures: HashMap<String, Vec<PlannedFailure>>,
+    /// As `failures`, of what the calls enqueue.
+    pub(crate) task_failures: HashMap<String, Vec<PlannedFailure>>,
     pub(crate) latencies: HashMap<String, Duration>,
     pub(crate) hazards: Option<PathBuf>,
     pub(crate) leftovers: Option<PathBuf>,
@@ -62,7 +65,11 @@ impl Settings {
             devices: read.value("ASCEND_SIM_DEVICES", "a number from 1 to 64", 1, devices)?,
             capacity: read.value("ASCEND_SIM_CAPACITY", SIZES, 32 << 30, size)?,
             foreign_use: read.value("ASCEND_SIM_FOREIGN_USE", SIZES, 0, size)?,
-            failures: read.value("ASCEND_SIM_FAIL", FAILURES, HashMap::new(), failures)?,
+            failures: read
+                .value("ASCEND_SIM_FAIL", FAILURES, HashMap::new(), |text| failures(text, default_code))?,
+            task_failures: read.value("ASCEND_SIM_FAIL_TASK", FAILURES, HashMap::new(), |text| {
+                failures(text, |_| ACL_ERROR_RT_VECTOR_CORE_EXCEPTION)
+            })?,
             latencies: read.value("ASCEND_SIM_LATENCY", LATENCIES, HashMap::new(), latencies)?,
             copy_grace: read.value("ASCEND_SIM_COPY_GRACE", GRACES, Duration::ZERO, duration)?,
             hazards: read.value("ASCEND_SIM_HAZARDS", "a path", None, path)?,
@@ -155,7 +162,10 @@ fn known(call: &str) -> Result<String, String> {
     if known { Ok(call.to_owned()) } else { Err(format!("ACL has no function {call:?}")) }
 }
 
-fn failures(text: &str) -> Result<HashMap<String, Vec<PlannedFailure>>, String> {
+fn failures(
+    text: &str,
+    default_code: impl Fn(&str) -> aclError,
+) -> Result<HashMap<String, Vec<PlannedFailure>>, String> {
     let mut failures: HashMap<_, Vec<_>> = HashMap::new();
     for entry in text.split(',') {
         let mut parts = entry.trim().split(':');
@@ -235,6 +245,7 @@ mod tests {
             ("ASCEND_SIM_FAIL", "aclrtMalloc:+"),
             ("ASCEND_SIM_FAIL", "aclrtMalloc:1:0"),
             ("ASCEND_SIM_FAIL", "malloc:1"),
+            ("ASCEND_SIM_FAIL_TASK", "aclrtMemsetAsync:x"),
             ("ASCEND_SIM_LATENCY", "aclrtMalloc:5"),
             ("ASCEND_SIM_COPY_GRACE", "20"),
         ] {

@@ -1,7 +1,8 @@
 //! What ACL keeps for each thread: the current context, the last error and its text, and the call it is in.
 
 use std::cell::{Cell, RefCell};
-use std::ffi::{CString, c_char};
+use std::ffi::{CString, OsStr, c_char};
+use std::path::Path;
 use std::ptr;
 
 use acl_sys::{ACL_SUCCESS, aclError};
@@ -12,6 +13,7 @@ thread_local! {
     static TEXT: RefCell<Option<CString>> = const { RefCell::new(None) };
     /// What was handed out last, which C may read until it asks again.
     static HANDED_OUT: RefCell<Option<CString>> = const { RefCell::new(None) };
+    static LAST_TASK: Cell<u32> = const { Cell::new(0) };
     static CALL: Cell<(&'static str, u64)> = const { Cell::new(("", 0)) };
 }
 
@@ -49,6 +51,22 @@ pub(crate) fn hand_out_text() -> *const c_char {
         *handed_out = text;
         handed_out.as_ref().map_or(ptr::null(), |text| text.as_ptr())
     })
+}
+
+/// Number of the last task that the thread enqueued, 0 before the first.
+pub(crate) fn last_task() -> u32 {
+    LAST_TASK.get()
+}
+
+pub(crate) fn set_last_task(number: u32) {
+    LAST_TASK.set(number);
+}
+
+/// The number by which the kernel of the system knows this thread; 0 where it does not tell.
+pub(crate) fn system_thread() -> u32 {
+    let place = std::fs::read_link("/proc/thread-self").ok();
+    let name = place.as_deref().and_then(Path::file_name).and_then(OsStr::to_str);
+    name.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 pub(crate) fn call() -> (&'static str, u64) {

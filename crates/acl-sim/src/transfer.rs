@@ -13,6 +13,7 @@ use crate::device::Device;
 use crate::failure::Failure;
 use crate::foreign::HostBytes;
 use crate::runtime::Runtime;
+use crate::tasks;
 
 /// Bytes that are moved at once.
 const CHUNK: u64 = 1 << 20;
@@ -169,7 +170,7 @@ impl Request {
     }
 
     /// Copies in the order of a stream.
-    pub(crate) fn enqueue(&self, current: &Current, stream: &Stream) -> Result<(), Failure> {
+    pub(crate) fn enqueue(&self, current: &Current, stream: &Arc<Stream>) -> Result<(), Failure> {
         let Some((to, from)) = self.sides(&current.runtime, false)? else { return Ok(()) };
         let count = self.count as u64;
         let here = |device: &Arc<Device>| Arc::ptr_eq(device, &current.device);
@@ -226,10 +227,11 @@ impl Request {
         };
         let operation =
             operation.labelled(call::site_words()).lasting(call::stream_latency(&current.runtime));
-        current.device.enqueue(stream.id, operation)?;
+        tasks::enqueue(current, stream, operation)?;
         if waits {
             // A card copies to pageable memory through a buffer of its driver and returns when that is done.
             current.device.engine.synchronize_stream(stream.id)?;
+            tasks::outcome(stream)?;
         }
         Ok(())
     }
@@ -273,14 +275,14 @@ impl Fill {
     }
 
     /// Fills in the order of a stream; only memory of the current device.
-    pub(crate) fn enqueue(&self, current: &Current, stream: &Stream) -> Result<(), Failure> {
+    pub(crate) fn enqueue(&self, current: &Current, stream: &Arc<Stream>) -> Result<(), Failure> {
         let Some((side, byte)) = self.side(current)? else { return Ok(()) };
         match side {
             Side::Device(device, address) if Arc::ptr_eq(&device, &current.device) => {
                 let operation = Operation::fill(address, self.count as u64, byte);
                 let latency = call::stream_latency(&current.runtime);
                 let operation = operation.labelled(call::site_words()).lasting(latency);
-                current.device.enqueue(stream.id, operation)
+                tasks::enqueue(current, stream, operation)
             }
             _ => {
                 let text = format!("{:#x} is no live memory of device {}", self.to, current.device.index);

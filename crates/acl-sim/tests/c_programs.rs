@@ -183,6 +183,14 @@ mod tests {
     }
 
     #[test]
+    fn the_samples_of_cann_whose_kernels_fail_work() {
+        let program = Program::compile("sample_failure");
+        let plan = [("ASCEND_SIM_FAIL_TASK", "aclrtLaunchHostFunc:2,aclrtLaunchHostFunc:5")];
+        program.run(&["failure mode"], &plan);
+        program.run(&["exception"], &plan);
+    }
+
+    #[test]
     fn the_context_sample_of_cann_works() {
         Program::compile("sample_context").run(&[], &[]);
     }
@@ -246,6 +254,12 @@ mod tests {
             assert!(of_process.iter().any(|line| line.contains(words)), "{words} is missing: {report}");
         }
         assert_eq!(of_process.len(), 3, "{report}");
+    }
+
+    #[test]
+    fn planned_tasks_fail_when_they_run_and_stop_their_stream_if_it_wants_that() {
+        let plan = "aclrtMemsetAsync:1,aclrtMemsetAsync:3:507011,aclrtLaunchHostFunc:2:507011";
+        Program::compile("task_failure").run(&[], &[("ASCEND_SIM_FAIL_TASK", plan)]);
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::device::Device;
 use crate::failure::Failure;
 use crate::foreign::{UserFunction, thread_number};
 use crate::runtime;
+use crate::tasks;
 
 /// A function whose turn has come, for a thread of the program.
 #[derive(Debug)]
@@ -206,8 +207,7 @@ export! {
             return hand_over(&HOST_FUNCTIONS, thread, function, true, &current, handle);
         }
         let operation = Operation::callback(move || function.call()).labelled(call::site_words());
-        current.device.engine.enqueue(current.stream(handle)?.id, operation)?;
-        Ok(())
+        tasks::enqueue(&current, &current.stream(handle)?, operation)
     }
 
     fn aclrtSubscribeHostFunc(val thread: u64, num stream: aclrtStream) {
@@ -245,20 +245,22 @@ fn hand_over(
     stream: u64,
 ) -> Result<(), Failure> {
     let stream = current.stream(stream)?;
-    let engine = &current.device.engine;
-    let gate = blocks.then(Gate::new);
-    let report = Report { function, gate: gate.clone().map(|gate| (Arc::downgrade(&current.device), gate)) };
+    let gate = Gate::new();
+    let returns = blocks.then(|| (Arc::downgrade(&current.device), gate.clone()));
+    let report = Report { function, gate: returns };
     let post = move || {
         if let Some(unwanted) = board.post(thread, report) {
             // Nobody will ever run it: at least the stream goes on.
             unwanted.done();
         }
     };
-    engine.enqueue(stream.id, Operation::callback(post).labelled(call::site_words()))?;
-    if let Some(gate) = gate {
-        engine.enqueue(stream.id, Operation::wait_gate(&gate).labelled(call::site_words()))?;
+    let post = Operation::callback(post).labelled(call::site_words());
+    if blocks {
+        let wait = Operation::wait_gate(&gate).labelled(call::site_words());
+        tasks::enqueue_all(current, &stream, [post, wait])
+    } else {
+        tasks::enqueue_all(current, &stream, [post])
     }
-    Ok(())
 }
 
 pub(super) fn forget_stream(stream: u64) {

@@ -6,6 +6,7 @@ use acl_sys::{ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, aclrtDeviceState, aclrtRunMode};
 
 use crate::context::{self, current};
 use crate::failure::{Failure, timed};
+use crate::tasks;
 use crate::watchers::tell_of_device;
 use crate::{leftovers, runtime, thread_state};
 
@@ -59,7 +60,7 @@ export! {
         let current = current()?;
         current.device.engine.synchronize_device()?;
         super::pool::trim(&current);
-        Ok(())
+        tasks::outcome_of_device(current.device.index)
     }
 
     fn aclrtSynchronizeDeviceWithTimeout(val timeout_ms: i32) {
@@ -71,7 +72,7 @@ export! {
                 waited.map_err(|error| timed(error, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT))?;
             }
         }
-        Ok(())
+        tasks::outcome_of_device(current.device.index)
     }
 
     /// The number of this process.

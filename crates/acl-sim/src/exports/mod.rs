@@ -9,6 +9,7 @@ mod data;
 mod device;
 mod device_facts;
 mod event;
+mod exception;
 mod init;
 mod memory;
 mod model;
@@ -23,6 +24,8 @@ mod system;
 mod tensor;
 mod virtual_memory;
 mod watch;
+
+pub(crate) use exception::{FailedTask, tell_of_failure};
 
 /// Forgets what was made on a device that is gone.
 pub(crate) fn forget_device(index: usize) {

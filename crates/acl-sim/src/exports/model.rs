@@ -23,6 +23,7 @@ use crate::failure::Failure;
 use crate::foreign::{HostBytes, Out, Text};
 use crate::model_text::{Model, Tensor};
 use crate::runtime;
+use crate::tasks;
 
 /// Memory of a loaded model.
 #[derive(Debug, Clone, Copy)]
@@ -109,8 +110,9 @@ export! {
     fn aclmdlExecute(val model_id: u32, num input: *const aclmdlDataset, num output: *mut aclmdlDataset) {
         let current = current()?;
         execute(&current, model_id, input, output, 0, true)?;
-        current.device.engine.synchronize_stream(current.stream(0)?.id)?;
-        Ok(())
+        let stream = current.stream(0)?;
+        current.device.engine.synchronize_stream(stream.id)?;
+        tasks::outcome(&stream)
     }
 
     fn aclmdlExecuteAsync(
@@ -255,7 +257,7 @@ fn execute(
             let _reported = memory.fill(address, size, sum.wrapping_add(index));
         }
     });
-    current.device.enqueue(stream.id, operation)
+    tasks::enqueue(current, &stream, operation)
 }
 
 /// The wrapping sum of bytes of the device; 0 where they cannot be read.

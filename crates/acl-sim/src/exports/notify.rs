@@ -13,6 +13,7 @@ use crate::context::{Current, current};
 use crate::device::Device;
 use crate::failure::Failure;
 use crate::handles::{Handles, pointer};
+use crate::tasks;
 
 /// Either set, or with streams that wait, or neither.
 #[derive(Debug, Default)]
@@ -65,8 +66,7 @@ export! {
                 device.engine.open_gate(&gate);
             }
         });
-        current.device.engine.enqueue(current.stream(stream)?.id, set)?;
-        Ok(())
+        tasks::enqueue(&current, &current.stream(stream)?, set)
     }
 
     /// A wait that takes longer than it may would fail the stream on a card; here it goes on waiting.
@@ -75,10 +75,8 @@ export! {
         let stream = current.stream(stream)?;
         let gate = Gate::new();
         let arrive = arrival(Arc::clone(&known.flag), gate.clone(), &current.device);
-        current.device.engine.enqueue(stream.id, arrive)?;
         let wait = Operation::wait_gate(&gate).labelled(call::site_words());
-        current.device.engine.enqueue(stream.id, wait)?;
-        Ok(())
+        tasks::enqueue_all(&current, &stream, [arrive, wait])
     }
 
     fn aclrtGetNotifyId(num notify: aclrtNotify, out id: *mut u32) {

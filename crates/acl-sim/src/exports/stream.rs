@@ -14,6 +14,7 @@ use crate::call;
 use crate::context::{self, STREAMS, current};
 use crate::failure::{Failure, timed};
 use crate::handles::pointer;
+use crate::tasks;
 use crate::watchers::tell_of_stream;
 
 /// Streams that a device of the 910B kind has.
@@ -66,7 +67,7 @@ export! {
         let known = current.stream(stream)?;
         current.device.engine.synchronize_stream(known.id)?;
         super::pool::trim(&current);
-        Ok(())
+        tasks::outcome(&known)
     }
 
     fn aclrtSynchronizeStreamWithTimeout(num stream: aclrtStream, val timeout_ms: i32) {
@@ -79,7 +80,7 @@ export! {
                 waited.map_err(|error| timed(error, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT))?;
             }
         }
-        Ok(())
+        tasks::outcome(&known)
     }
 
     fn aclrtStreamQuery(num stream: aclrtStream, out status: *mut aclrtStreamStatus) {
@@ -111,7 +112,7 @@ export! {
         Ok(())
     }
 
-    /// Only kept: nothing on a stream fails here.
+    /// What a task that fails as planned does to those behind it.
     fn aclrtSetStreamFailureMode(num stream: aclrtStream, val mode: u64) {
         if mode > acl_sys::ACL_STOP_ON_FAILURE {
             return Err(Failure::refused(format!("failure mode {mode} does not exist: give 0 or 1")));
@@ -210,5 +211,5 @@ fn enqueue_value(stream: u64, address: u64, operation: Operation) -> Result<(), 
             Failure::refused(text)
         });
     }
-    current.device.enqueue(known.id, operation.labelled(call::site_words()))
+    tasks::enqueue(&current, &known, operation.labelled(call::site_words()))
 }
