@@ -13,11 +13,11 @@ use parking_lot::Mutex;
 
 use super::memory::round_up;
 use crate::call;
-use crate::context::current;
+use crate::context::current_if_any;
 use crate::device::{Device, GRANULE, Slot};
 use crate::failure::Failure;
 use crate::handles::{Handles, address as pointer_to, pointer};
-use crate::runtime;
+use crate::runtime::{self, Runtime};
 
 /// Physical memory, by handle.
 #[derive(Debug)]
@@ -34,7 +34,8 @@ static PHYSICAL: Handles<Physical> = Handles::new("physical memory");
 static MAPPED: Mutex<Option<HashMap<u64, (usize, u64)>>> = Mutex::new(None);
 
 export! {
-    /// `alignment` is 0, `expected` null; flag 1, for huge pages, changes nothing.
+    /// `alignment` is 0, `expected` null; flag 1, for huge pages, changes nothing. For memory of the current device, or of
+    /// the first where none is set: as in CANN, nothing here needs a context.
     fn aclrtReserveMemAddress(
         out address: *mut *mut c_void,
         val size: usize,
@@ -43,7 +44,7 @@ export! {
         val flags: u64,
     ) {
         address.check("the address")?;
-        let current = current()?;
+        let runtime = runtime::get()?;
         if size == 0 || alignment != 0 || flags > 1 {
             return Err(Failure::refused(format!(
                 "reserving {size} bytes aligned to {alignment} with flags {flags}: give a size above 0, 0, and 0 or 1"
@@ -53,7 +54,11 @@ export! {
             return Err(Failure::refused("a wish for an address cannot be met: give null"));
         }
         let size = round_up(size as u64, GRANULE)?;
-        address.set(pointer_to(current.device.memory.reserve(size, 0)?));
+        let device = match current_if_any() {
+            Ok(current) => current.device,
+            Err(_) => device(&runtime, 0)?,
+        };
+        address.set(pointer_to(device.memory.reserve(size, 0)?));
         Ok(())
     }
 
@@ -74,22 +79,17 @@ export! {
     ) {
         handle.check("the handle")?;
         let properties = properties.get("the properties")?;
-        let current = current()?;
+        let runtime = runtime::get()?;
         let granule = check(&properties)?;
         if size == 0 || flags != 0 || !(size as u64).is_multiple_of(granule) {
             return Err(Failure::refused(format!(
                 "{size} bytes of physical memory with flags {flags}: give a positive multiple of {granule}, and 0"
             )));
         }
-        if usize::try_from(properties.location.id).ok() != Some(current.device.index) {
-            return Err(Failure::refused(format!(
-                "physical memory of device {} from a context of device {}",
-                properties.location.id, current.device.index
-            )));
-        }
+        let device = device(&runtime, properties.location.id)?;
         let size = size as u64;
-        let made = current.device.memory.create_physical_in(size, granule)?;
-        let physical = Physical { device: current.device.index, handle: made, size, properties };
+        let made = device.memory.create_physical_in(size, granule)?;
+        let physical = Physical { device: device.index, handle: made, size, properties };
         handle.set(pointer(PHYSICAL.insert(physical)));
         Ok(())
     }
@@ -145,7 +145,7 @@ export! {
         input descriptions: *mut aclrtMemAccessDesc,
         val count: usize,
     ) {
-        current()?;
+        runtime::get()?;
         let description = descriptions.get("the descriptions")?;
         if count == 0 {
             return Err(Failure::refused("0 descriptions of access: give at least one"));
@@ -185,6 +185,12 @@ export! {
         properties.set(PHYSICAL.get(handle)?.properties);
         Ok(())
     }
+}
+
+/// A device, in use from now on.
+fn device(runtime: &Runtime, number: u32) -> Result<Arc<Device>, Failure> {
+    let (index, slot) = runtime.slot(i32::try_from(number).unwrap_or(i32::MAX))?;
+    slot.activate(index, &runtime.settings)
 }
 
 /// The granule for such memory; 100000 when there is none such.

@@ -103,6 +103,35 @@ static void pinned_memory_has_an_end(void) {
     end();
 }
 
+/* torch_npu asks whether addresses can be reserved before it sets a device, and memory says itself of which device it is. */
+static void mapped_memory_needs_no_context(void) {
+    const size_t granule = 2 << 20;
+    begin("");
+    void *base = NULL;
+    aclrtDrvMemHandle handle = NULL;
+    OK(aclrtReserveMemAddress(&base, granule, 0, NULL, 1));
+    OK(aclrtReleaseMemAddress(base));
+    aclrtPhysicalMemProp properties = memory_of(1);
+    OK(aclrtMallocPhysical(&handle, granule, &properties, 0));
+    OK(aclrtReserveMemAddress(&base, granule, 0, NULL, 0));
+    /* Addresses are of the first device here, so memory of another does not go there. */
+    CODE(107000, aclrtMapMem(base, granule, 0, handle, 0));
+    OK(aclrtFreePhysical(handle));
+    properties = memory_of(0);
+    OK(aclrtMallocPhysical(&handle, granule, &properties, 0));
+    OK(aclrtMapMem(base, granule, 0, handle, 0));
+    aclrtMemAccessDesc access = {0};
+    access.flags = ACL_RT_MEM_ACCESS_FLAGS_READWRITE;
+    access.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+    OK(aclrtMemSetAccess(base, granule, &access, 1));
+    OK(aclrtUnmapMem(base));
+    OK(aclrtFreePhysical(handle));
+    OK(aclrtReleaseMemAddress(base));
+    properties = memory_of(2);
+    CODE(107001, aclrtMallocPhysical(&handle, granule, &properties, 0));
+    end();
+}
+
 static void *open_later(void *data) {
     /* Runs while the other thread frees, or before: either way the work is done when that is. */
     latch_open(data);
@@ -315,6 +344,7 @@ int main(void) {
     physical_memory_fails_for_good();
     granularity_names_what_is_wrong();
     pinned_memory_has_an_end();
+    mapped_memory_needs_no_context();
     a_free_that_waits_waits_for_the_owner();
     half_a_growth_is_undone();
     each_step_of_a_growth_fails();
