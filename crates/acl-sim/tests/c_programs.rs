@@ -224,7 +224,8 @@ mod tests {
         let path = file.to_str().expect("a temporary path is UTF-8");
         let arguments: Vec<&str> = [path].iter().chain(acl_sys::Table::SYMBOLS).copied().collect();
         let text = || std::fs::read_to_string(&file).unwrap_or_default();
-        Program::compile("sweep").run_with(&arguments, &[("ASCEND_SIM_LEFTOVERS", path)], text);
+        let settings = [("ASCEND_SIM_LEFTOVERS", path), ("ASCEND_SIM_DEVICES", "2")];
+        Program::compile("sweep").run_with(&arguments, &settings, text);
         assert_eq!(text(), "");
     }
 
