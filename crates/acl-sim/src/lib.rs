@@ -14,7 +14,7 @@
 //! | `ASCEND_SIM_DEVICES` | number of devices, 1 to 64 | `1` |
 //! | `ASCEND_SIM_CAPACITY` | memory of each, such as `8GiB` | `32GiB` |
 //! | `ASCEND_SIM_FOREIGN_USE` | what other processes hold of it | `0` |
-//! | `ASCEND_SIM_FAIL` | `CALL:N` or `CALL:N:CODE`, several with commas: the N-th call of that name fails, with `N+` all from there on | none |
+//! | `ASCEND_SIM_FAIL` | `CALL:N` or `CALL:N:CODE`, several with commas: the N-th call fails, with `N+` all later too | none |
 //! | `ASCEND_SIM_FAIL_TASK` | the same, for what the calls enqueue: it fails when it runs | none |
 //! | `ASCEND_SIM_LATENCY` | `CALL:TIME`, several with commas, such as `aclrtMalloc:200us` | none |
 //! | `ASCEND_SIM_COPY_GRACE` | how long a synchronous copy or fill lets queued work go on first, such as `20ms` | `0s` |
@@ -22,8 +22,9 @@
 //! | `ASCEND_SIM_LEFTOVERS` | a file to which is appended what a program has not given back by a reset or the end | none |
 //!
 //! A wrong value makes `aclInit` fail with 100000 and a text that names the variable and what it takes. A failing
-//! call without a code answers 207001 where it would take memory, 507899 elsewhere; a failing task 507035. The time of a call that enqueues
-//! (`aclrtMemcpyAsync`, `aclrtMemsetAsync`, `aclmdlExecuteAsync`) passes on the stream, that of others in the call.
+//! call without a code answers 207001 where it would take memory, 507899 elsewhere; a failing task 507035. The time of
+//! a call that enqueues (`aclrtMemcpyAsync`, `aclrtMemsetAsync`, `aclmdlExecuteAsync`) passes on the stream, that of
+//! others in the call.
 //!
 //! # Contract
 //!
@@ -54,8 +55,8 @@
 //! * Kernels, dumps and memory handles of other processes answer 207000, since clients link to their functions. Graph
 //!   capture, labels, other IPC, managed and registered memory, copies in two dimensions or in batches, model bundles,
 //!   dynamic shapes and configurations of models are absent: so are their symbols.
-//! * A wait of a stream for an event or a notification has no timeout: it waits on. A task fails only as
-//!   planned; callbacks for threads that a program lends cannot.
+//! * A wait of a stream for an event or a notification has no timeout: it waits on. A task fails only as planned;
+//!   callbacks for threads that a program lends cannot.
 //! * Access rights of mapped memory, page policies (but for their sizes) and attributes of allocations are not
 //!   enforced.
 //! * The weights of a model are memory that it reads, without values that matter.

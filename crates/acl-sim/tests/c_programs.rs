@@ -206,6 +206,14 @@ mod tests {
     }
 
     #[test]
+    fn a_full_device_takes_what_its_pools_have_cached_where_cann_does() {
+        let program = Program::compile("pool_shortage");
+        for version in ["9.1", "9.2"] {
+            program.run(&[version], &[("ASCEND_SIM_VERSION", version), ("ASCEND_SIM_CAPACITY", "64MiB")]);
+        }
+    }
+
+    #[test]
     fn planned_calls_fail_and_leave_nothing_behind() {
         let plan = "aclrtMalloc:2,aclrtFree:1:507033";
         Program::compile("settings").run(&["failures"], &[("ASCEND_SIM_FAIL", plan)]);

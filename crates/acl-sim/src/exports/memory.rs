@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 
 use acl_sys::{
-    ACL_ERROR_RT_INVALID_MEMORY_TYPE, aclrtMallocConfig, aclrtMemAttr, aclrtMemLocation,
-    aclrtMemLocationType, aclrtMemMallocPolicy, aclrtPtrAttributes,
+    ACL_ERROR_RT_INVALID_MEMORY_TYPE, ACL_ERROR_RT_MEMORY_ALLOCATION, aclrtMallocConfig, aclrtMemAttr,
+    aclrtMemLocation, aclrtMemLocationType, aclrtMemMallocPolicy, aclrtPtrAttributes,
 };
 
 use crate::context::{Current, current};
@@ -19,17 +19,17 @@ const PADDING: u64 = 32;
 export! {
     /// Takes `ALIGN_UP(size, 32) + 32` bytes of the device; pages of 1 GiB take no padding but whole pages.
     fn aclrtMalloc(out address: *mut *mut c_void, val size: usize, val policy: aclrtMemMallocPolicy) {
-        allocate(address, size, policy, PADDING)
+        allocate(address, size, policy, PADDING, Shortage::Trims)
     }
 
     /// Takes `ALIGN_UP(size, 32)` bytes.
     fn aclrtMallocAlign32(out address: *mut *mut c_void, val size: usize, val policy: aclrtMemMallocPolicy) {
-        allocate(address, size, policy, 0)
+        allocate(address, size, policy, 0, Shortage::Trims)
     }
 
     /// As `aclrtMalloc`.
     fn aclrtMallocCached(out address: *mut *mut c_void, val size: usize, val policy: aclrtMemMallocPolicy) {
-        allocate(address, size, policy, PADDING)
+        allocate(address, size, policy, PADDING, Shortage::Trims)
     }
 
     /// Takes `ALIGN_UP(size, 32)` bytes. The attributes have no meaning here.
@@ -40,7 +40,18 @@ export! {
         input config: *mut aclrtMallocConfig,
     ) {
         check_attributes(config)?;
-        allocate(address, size, policy, 0)
+        allocate(address, size, policy, 0, Shortage::Fails)
+    }
+
+    /// As `aclrtMallocWithCfg`.
+    fn aclrtMallocForTaskScheduler(
+        out address: *mut *mut c_void,
+        val size: usize,
+        val policy: aclrtMemMallocPolicy,
+        input config: *mut aclrtMallocConfig,
+    ) {
+        check_attributes(config)?;
+        allocate(address, size, policy, 0, Shortage::Fails)
     }
 
     /// At once, whatever still uses the memory.
@@ -175,15 +186,34 @@ fn check_attributes(config: In<aclrtMallocConfig>) -> Result<(), Failure> {
     }
 }
 
+/// What a call does when the device has no memory left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shortage {
+    Fails,
+    /// CANN 9.1 takes from its pools what nobody uses, and tries once more.
+    Trims,
+}
+
 fn allocate(
     address: Out<*mut c_void>,
     size: usize,
     policy: aclrtMemMallocPolicy,
     padding: u64,
+    shortage: Shortage,
 ) -> Result<(), Failure> {
     address.check("the address")?;
     let current = current()?;
-    address.set(pointer_to(take(&current, size, policy, padding)?));
+    let taken = match take(&current, size, policy, padding) {
+        Err(failure)
+            if failure.code == ACL_ERROR_RT_MEMORY_ALLOCATION
+                && shortage == Shortage::Trims
+                && super::pool::trim_all(&current) =>
+        {
+            take(&current, size, policy, padding)?
+        }
+        taken => taken?,
+    };
+    address.set(pointer_to(taken));
     Ok(())
 }
 

@@ -191,6 +191,21 @@ pub(crate) fn trim(current: &Current) {
     }
 }
 
+/// When the device is full: CANN 9.1 takes from its pools all that nobody uses, CANN 9.2 nothing. Answers whether that was
+/// anything.
+pub(crate) fn trim_all(current: &Current) -> bool {
+    if current.runtime.settings.version != CannVersion::V9_1 {
+        return false;
+    }
+    let mut pools = current.device.pools.lock();
+    pools.pools.values_mut().fold(false, |trimmed, pool| {
+        let before = pool.reserved;
+        // As in CANN, a trim that fails is no failure of the allocation.
+        let _kept = pool.trim(pool.busy, &current.device.engine);
+        trimmed || pool.reserved < before
+    })
+}
+
 /// Frees memory of a pool at once; false when it belongs to none.
 pub(crate) fn free_at_once(device: &Device, address: u64) -> Result<bool, Failure> {
     let mut pools = device.pools.lock();
