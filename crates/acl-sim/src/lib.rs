@@ -39,8 +39,8 @@
 //!   counts on its luck here, `ASCEND_SIM_COPY_GRACE` lets queued work go on for a while before; it is no order either.
 //! * Memory of two devices is copied only after `aclrtDeviceEnablePeerAccess` in one of the directions, mapped memory
 //!   only asynchronously; else 107000.
-//! * Settings that only kernels would feel (determinism, saturation, cores, longest runs, overflow switches) are
-//!   checked, kept and answered.
+//! * Settings that only kernels would feel (determinism, saturation, cores, overflow switches) are checked, kept and
+//!   answered; longest runs, which ACL never answers again, are taken.
 //! * Where memory is used on a stream after it was freed, or after somebody else got it, both places are reported in
 //!   the error text of the next call and in the file of `ASCEND_SIM_HAZARDS`. So is memory of a stream-ordered pool
 //!   that is handed out before work on it is done, which CANN does when it was freed on another stream than its own.

@@ -45,8 +45,6 @@ impl SystemOptions {
 pub(crate) struct ProcessOptions {
     pub(crate) system: SystemOptions,
     pub(crate) saturation: aclrtFloatOverflowMode,
-    /// Longest run of an operator, in microseconds; 0 is without end.
-    pub(crate) execution_limit_us: u64,
 }
 
 impl Default for ProcessOptions {
@@ -54,7 +52,6 @@ impl Default for ProcessOptions {
         Self {
             system: SystemOptions::default(),
             saturation: aclrtFloatOverflowMode::ACL_RT_OVERFLOW_MODE_SATURATION,
-            execution_limit_us: 0,
         }
     }
 }

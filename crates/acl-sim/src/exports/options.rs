@@ -97,26 +97,25 @@ export! {
         Ok(())
     }
 
-    /// Only kept: a wait of a stream for an event has no end of its own.
+    /// Changes nothing: a wait of a stream for an event has no end of its own.
     fn aclrtSetOpWaitTimeout(val _timeout_s: u32) {
         current().map(drop)
     }
 
-    fn aclrtSetOpExecuteTimeOut(val timeout_s: u32) {
-        runtime::get()?.options.lock().execution_limit_us = u64::from(timeout_s) * 1_000_000;
-        Ok(())
+    /// Changes nothing: no operator runs, and nothing in ACL asks for it again.
+    fn aclrtSetOpExecuteTimeOut(val _timeout_s: u32) {
+        runtime::get().map(drop)
     }
 
-    fn aclrtSetOpExecuteTimeOutWithMs(val timeout_ms: u32) {
-        runtime::get()?.options.lock().execution_limit_us = u64::from(timeout_ms) * 1000;
-        Ok(())
+    /// As `aclrtSetOpExecuteTimeOut`.
+    fn aclrtSetOpExecuteTimeOutWithMs(val _timeout_ms: u32) {
+        runtime::get().map(drop)
     }
 
-    /// Answers the next whole number of steps; for 0, which is without end, the largest number.
+    /// As `aclrtSetOpExecuteTimeOut`, and answers the next whole number of steps; for 0, which is without end, the largest number.
     fn aclrtSetOpExecuteTimeOutV2(val timeout_us: u64, out actual_us: *mut u64) {
         actual_us.check("the actual time")?;
-        let current = current()?;
-        current.runtime.options.lock().execution_limit_us = timeout_us;
+        current()?;
         actual_us.set(match timeout_us {
             0 => u64::MAX,
             _ => timeout_us.div_ceil(STEP_US).saturating_mul(STEP_US),

@@ -1,11 +1,11 @@
-//! Descriptions of tensors: kept and answered, since operators, which they are for, do not run here.
+//! Descriptions of tensors: kept as far as ACL answers them. How they are stored, where they lie and what they are called is
+//! checked and forgotten: only operators would ask, and none run here.
 
 use std::ffi::c_char;
 use std::ptr;
 use std::sync::Arc;
 
 use acl_sys::{aclDataType, aclFormat, aclMemType, aclTensorDesc};
-use parking_lot::Mutex;
 
 use crate::failure::Failure;
 use crate::foreign::HostBytes;
@@ -16,13 +16,9 @@ struct Tensor {
     data_type: aclDataType,
     dims: Vec<i64>,
     format: aclFormat,
-    /// How it is stored, where that was said.
-    storage: (Option<aclFormat>, Option<Vec<i64>>),
-    place: aclMemType,
-    name: String,
 }
 
-static TENSORS: Handles<Mutex<Tensor>> = Handles::new("tensor description");
+static TENSORS: Handles<Tensor> = Handles::new("tensor description");
 
 export! {
     /// Null when the number of dimensions is below 0, or there are none behind the pointer.
@@ -33,9 +29,7 @@ export! {
         val format: aclFormat,
     ) -> *mut aclTensorDesc, ptr::null_mut(), {
         let dims = read_dims(dim_count, dims, |bytes| host_bytes!(dims, bytes))?;
-        let place = aclMemType::ACL_MEMTYPE_DEVICE;
-        let tensor = Tensor { data_type, dims, format, storage: (None, None), place, name: String::new() };
-        Ok(pointer(TENSORS.insert(Mutex::new(tensor))))
+        Ok(pointer(TENSORS.insert(Tensor { data_type, dims, format })))
     }
 
     fn aclDestroyTensorDesc(num description: *const aclTensorDesc) -> (), (), {
@@ -43,50 +37,46 @@ export! {
     }
 
     fn aclGetTensorDescType(num description: *const aclTensorDesc) -> aclDataType, aclDataType::ACL_DT_UNDEFINED, {
-        Ok(look_up(description)?.lock().data_type)
+        Ok(look_up(description)?.data_type)
     }
 
     fn aclGetTensorDescFormat(num description: *const aclTensorDesc) -> aclFormat, aclFormat::ACL_FORMAT_UNDEFINED, {
-        Ok(look_up(description)?.lock().format)
+        Ok(look_up(description)?.format)
     }
 
     fn aclGetTensorDescNumDims(num description: *const aclTensorDesc) -> usize, 0, {
-        Ok(look_up(description)?.lock().dims.len())
+        Ok(look_up(description)?.dims.len())
     }
 
     fn aclGetTensorDescDimV2(num description: *const aclTensorDesc, val index: usize, out size: *mut i64) {
         size.check("the size")?;
-        let found = look_up(description)?.lock().dims.get(index).copied();
+        let found = look_up(description)?.dims.get(index).copied();
         size.set(found.ok_or_else(|| Failure::invalid(format!("the tensor has no dimension {index}")))?);
         Ok(())
     }
 
-    fn aclSetTensorDescName(num description: *mut aclTensorDesc, text name: *const c_char) -> (), (), {
-        look_up(description)?.lock().name = name.get().unwrap_or_default();
-        Ok(())
+    fn aclSetTensorDescName(num description: *mut aclTensorDesc, text _name: *const c_char) -> (), (), {
+        look_up(description).map(drop)
     }
 
-    fn aclSetTensorFormat(num description: *mut aclTensorDesc, val format: aclFormat) {
-        look_up(description)?.lock().storage.0 = Some(format);
-        Ok(())
+    fn aclSetTensorFormat(num description: *mut aclTensorDesc, val _format: aclFormat) {
+        look_up(description).map(drop)
     }
 
     fn aclSetTensorShape(num description: *mut aclTensorDesc, val dim_count: i32, num dims: *const i64) {
-        let dims = read_dims(dim_count, dims, |bytes| host_bytes!(dims, bytes))?;
-        look_up(description)?.lock().storage.1 = Some(dims);
-        Ok(())
+        read_dims(dim_count, dims, |bytes| host_bytes!(dims, bytes))?;
+        look_up(description).map(drop)
     }
 
     fn aclSetTensorPlaceMent(num description: *mut aclTensorDesc, val memory: aclMemType) {
         if memory.0 > aclMemType::ACL_MEMTYPE_HOST_COMPILE_INDEPENDENT.0 {
             return Err(Failure::invalid(format!("memory of kind {} does not exist: give 0 to 2", memory.0)));
         }
-        look_up(description)?.lock().place = memory;
-        Ok(())
+        look_up(description).map(drop)
     }
 }
 
-fn look_up(handle: u64) -> Result<Arc<Mutex<Tensor>>, Failure> {
+fn look_up(handle: u64) -> Result<Arc<Tensor>, Failure> {
     TENSORS.get(handle).map_err(|failure| failure.with_code(acl_sys::ACL_ERROR_INVALID_PARAM))
 }
 
