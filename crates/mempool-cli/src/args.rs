@@ -45,12 +45,12 @@ pub(crate) struct ReplayArgs {
     /// Fit policy: best-fit, first-fit or both [default: that of the environment, best-fit without]
     #[arg(long)]
     pub(crate) policy: Option<PolicyChoice>,
-    /// Memory of the card, such as 32GiB; requests beyond it fail [default: never full]
-    #[arg(long, value_name = "SIZE", value_parser = positive_size)]
-    pub(crate) capacity: Option<Bytes>,
-    /// Smallest arena that the pool takes from the card [default: that of the environment, 32 MiB without]
-    #[arg(long, value_name = "SIZE", value_parser = positive_size)]
-    pub(crate) arena: Option<Bytes>,
+    /// Memory of the card, such as 32GiB, or 1.15x for a multiple of the trace's peak live; requests beyond it fail [default: never full]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) capacity: Option<TraceSize>,
+    /// Smallest arena that the pool takes from the card, in the same ways [default: that of the environment, 32 MiB without]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) arena: Option<TraceSize>,
     /// How often each trace is timed
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) repeat: u32,
@@ -96,6 +96,7 @@ Examples:
   mempool replay trace.csv
   mempool replay --policy both --compare traces/*.csv.zst
   mempool replay --streams as-traced --compare traces/mix*.csv.zst
+  mempool replay --streams as-traced --capacity 1.15x --arena 1.15x traces/mix*.csv.zst
   mempool replay --capacity 8GiB --lenient --json broken.csv.gz | jq .failures";
 
 /// Arguments of `mempool demo`.
@@ -145,6 +146,43 @@ Examples:
   mempool config
   ASCEND_MEMPOOL_POLICY=FIRST_FIT mempool config
   ASCEND_MEMORY_POOL_MAX_SIZE=8GiB mempool config --arena-size 64MiB";
+
+/// A size, by itself or as a multiple of what a trace has live at its peak.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum TraceSize {
+    Bytes(Bytes),
+    TimesPeak(f64),
+}
+
+impl TraceSize {
+    /// Bytes for a trace, at least one.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a multiple of a size is as exact as its factor, and the factor is positive"
+    )]
+    pub(crate) fn of(self, peak_live: Bytes) -> Bytes {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::TimesPeak(factor) => Bytes::new(((peak_live.get() as f64 * factor) as u64).max(1)),
+        }
+    }
+}
+
+impl FromStr for TraceSize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let Some(factor) = text.trim().strip_suffix(['x', 'X']) else {
+            return positive_size(text).map(Self::Bytes);
+        };
+        match factor.trim().parse::<f64>() {
+            Ok(factor) if factor > 0.0 && factor <= 1000.0 => Ok(Self::TimesPeak(factor)),
+            _ => Err(format!("{text:?} is no multiple of the peak; use a factor up to 1000 such as 1.15x")),
+        }
+    }
+}
 
 /// Whether the streams of a trace are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -207,6 +245,18 @@ mod tests {
         assert_eq!("both".parse(), Ok(PolicyChoice::Both));
         assert_eq!("FIRST_FIT".parse(), Ok(PolicyChoice::One(FitPolicy::FirstFit)));
         assert!("worst-fit".parse::<PolicyChoice>().unwrap_err().contains("first-fit or both"));
+    }
+
+    #[test]
+    fn sizes_may_be_multiples_of_the_peak() {
+        let peak = Bytes::mib(100);
+        assert_eq!("1.5x".parse::<TraceSize>().unwrap().of(peak), Bytes::mib(150));
+        assert_eq!(" 2 X".parse::<TraceSize>().unwrap().of(peak), Bytes::mib(200));
+        assert_eq!("8GiB".parse::<TraceSize>().unwrap().of(peak), Bytes::gib(8));
+        assert_eq!("1x".parse::<TraceSize>().unwrap().of(Bytes::ZERO), Bytes::new(1));
+        for wrong in ["x", "0x", "-1x", "NaNx", "infx", "1e9x", "1.5", "much"] {
+            assert!(wrong.parse::<TraceSize>().is_err(), "{wrong}");
+        }
     }
 
     #[test]

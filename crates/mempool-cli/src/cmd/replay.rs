@@ -10,7 +10,7 @@ use mempool_core::{Bytes, FitPolicy, PoolConfig};
 use mempool_trace::replay::{Notes, ReadError, ReplayConfig, ReplayReport, replay_with};
 use mempool_trace::{CachingBaseline, CachingConfig, Plan, Strictness, TraceReader};
 
-use crate::args::{PolicyChoice, ReplayArgs};
+use crate::args::{PolicyChoice, ReplayArgs, TraceSize};
 use crate::outcome::{Outcome, tell};
 use crate::render::{json, numbers, table};
 use crate::settings::Overrides;
@@ -26,8 +26,10 @@ pub(crate) struct Row {
 }
 
 pub(crate) fn run(args: &ReplayArgs, out: &mut impl Write) -> anyhow::Result<Outcome> {
-    let configs = configs(args)?;
-    let passes: u64 = configs.iter().map(|config| u64::from(config.passes())).sum();
+    let environment = PoolConfig::from_env()?;
+    // What every trace needs whatever its peak, to refuse what is wrong before anything is read.
+    let passes: u64 =
+        configs(args, &environment, Bytes::gib(1))?.iter().map(|config| u64::from(config.passes())).sum();
     let mut progress = Progress::new(!args.json, (passes + 1) * args.files.len() as u64);
     let mut outcome = Outcome::Fine;
     let mut rows = Vec::new();
@@ -47,7 +49,7 @@ pub(crate) fn run(args: &ReplayArgs, out: &mut impl Write) -> anyhow::Result<Out
         if !plan.notes().is_empty() {
             progress.tell(&summary(&trace, plan.notes()));
         }
-        for config in &configs {
+        for config in &configs(args, &environment, plan.peak_live())? {
             let policy = config.pool.policy();
             let report = replay_with(&plan, config, || progress.step())
                 .with_context(|| format!("{trace}: cannot replay with {policy}"))?;
@@ -78,23 +80,37 @@ pub(crate) fn run(args: &ReplayArgs, out: &mut impl Write) -> anyhow::Result<Out
     Ok(outcome)
 }
 
-/// One configuration for each policy.
-fn configs(args: &ReplayArgs) -> anyhow::Result<Vec<ReplayConfig>> {
-    let environment = PoolConfig::from_env()?;
+/// One configuration for each policy, for a trace with this peak.
+fn configs(
+    args: &ReplayArgs,
+    environment: &PoolConfig,
+    peak_live: Bytes,
+) -> anyhow::Result<Vec<ReplayConfig>> {
     let policies = match args.policy {
         None => vec![environment.policy()],
         Some(PolicyChoice::One(policy)) => vec![policy],
         Some(PolicyChoice::Both) => FitPolicy::ALL.to_vec(),
     };
+    let capacity = args.capacity.map(|size| size.of(peak_live));
+    let arena_size = args.arena.map(|size| size.of(peak_live));
+    // Rounded up it might be more than the card has.
+    let arena_size = match (args.arena, arena_size) {
+        (Some(TraceSize::TimesPeak(_)), Some(bytes)) => Some(whole_granules(bytes)),
+        (_, given) => given,
+    };
     let config = |policy| -> anyhow::Result<ReplayConfig> {
-        let overrides = Overrides { policy: Some(policy), arena_size: args.arena, ..Overrides::default() };
-        let pool = overrides.apply(&environment)?;
-        Ok(ReplayConfig::new(pool)
-            .with_capacity(args.capacity)
-            .with_repeat(args.repeat)
-            .with_streams(args.streams()))
+        let overrides = Overrides { policy: Some(policy), arena_size, ..Overrides::default() };
+        let pool = overrides.apply(environment)?;
+        let config = ReplayConfig::new(pool).with_capacity(capacity).with_repeat(args.repeat);
+        Ok(config.with_streams(args.streams()))
     };
     policies.into_iter().map(config).collect()
+}
+
+/// The largest multiple of what cards give memory in, at least one.
+fn whole_granules(bytes: Bytes) -> Bytes {
+    const GRANULE: u64 = 2 << 20;
+    Bytes::new((bytes.get() / GRANULE).max(1) * GRANULE)
 }
 
 /// Reads a trace once, for the replay and for the comparison.

@@ -24,7 +24,7 @@ pub use validate::InvariantError;
 
 use geometry::{MAX_PAGES, PAGE_BYTES, PAGE_SHIFT, pages_for};
 use held::HeldObjects;
-pub(crate) use ordered::{Order, OrderedBlock};
+pub(crate) use ordered::{Apart, Order, OrderedBlock, Reach};
 use page_heap::{Joining, PageHeap, Tag};
 use page_map::{AddRangeError, PageMap, PageRange};
 use slabs::{NotLive, ReleasedSlab, Slabs};
@@ -162,6 +162,7 @@ pub struct Heap {
     pub(crate) streams: Streams,
     /// Which free runs are joined where there are streams.
     joining: Joining,
+    apart: Apart,
     /// Where the next pass over the stamped runs goes on.
     rejoin_from: u32,
     arena_pages: u64,
@@ -179,7 +180,8 @@ impl Heap {
             slabs: Slabs::new(),
             held: HeldObjects::default(),
             streams: Streams::default(),
-            joining: Joining::SameStreams,
+            joining: Joining::All,
+            apart: Apart::Never,
             rejoin_from: 0,
             arena_pages: 0,
             live_bytes: 0,

@@ -8,22 +8,48 @@ use crate::order::{Slot, Stamps};
 use crate::size_class::{CLASSES, SMALL_MAX_BYTES, aligned_class_of};
 use crate::units::{Alignment, Bytes, DeviceAddress};
 
-/// Below this share of the arenas in use, streams keep the memory that they free apart.
-const ROOMY_PERCENT: u64 = 80;
+/// When streams keep the memory that they free apart, which spares waits, instead of joining all free runs that touch, which spares
+/// memory: over recordings of three to nine models at once, a fifth of the pool for ten times the waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Apart {
+    /// Always: nobody may be made to wait.
+    Always,
+    /// While less than [`TIGHT_PERCENT`] of so many bytes are in use, and again below [`ROOMY_PERCENT`].
+    Below(u64),
+    /// Never: the pool grows only when nothing serves, so that what it has is always short.
+    Never,
+}
+
+/// From this share of the limit in use, memory counts for more than waits. At 80 % some requests failed that the same memory would have
+/// served.
+const TIGHT_PERCENT: u64 = 50;
+/// Below this share of the limit, waits count for more than memory again.
+const ROOMY_PERCENT: u64 = 30;
 
 /// Who asks, and how far the heap may go to serve it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Order {
     /// The stream on which the block will be used first; `None` for the host, which uses only what all streams have passed.
     pub(crate) stream: Option<Slot>,
-    /// Whether the stream may be made to wait.
-    pub(crate) may_wait: bool,
+    pub(crate) reach: Reach,
+}
+
+/// How far the heap may go to serve a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// No wait, and no run longer by more than half: a wait is better than cutting a long run up.
+    Near,
+    /// No wait; any run.
+    Far,
+    /// Any run; the stream waits for those that may still touch it.
+    Wait,
 }
 
 impl Order {
     /// The same, without waiting.
     fn without_waiting(self) -> Self {
-        Self { may_wait: false, ..self }
+        let reach = if self.reach == Reach::Wait { Reach::Near } else { self.reach };
+        Self { reach, ..self }
     }
 }
 
@@ -45,7 +71,8 @@ impl Heap {
         order: Order,
     ) -> Option<OrderedBlock> {
         let (requested, occupied, alignment) = (requested.get(), occupied.get(), alignment.get());
-        debug_assert!(order.stream.is_some() || !order.may_wait, "the host does not wait here");
+        debug_assert!(order.stream.is_some() || order.reach != Reach::Wait, "the host does not wait here");
+        self.part_or_gather();
         if occupied <= SMALL_MAX_BYTES
             && alignment <= PAGE_BYTES
             && let Some(class) = aligned_class_of(occupied, alignment)
@@ -74,7 +101,7 @@ impl Heap {
         if let Some(block) = self.allocate_from_ordered_slab(class, slack, order.without_waiting()) {
             return Some(block);
         }
-        if order.may_wait
+        if order.reach == Reach::Wait
             && let Some(slot) = order.stream
             && let Some((object, stamp)) = self.held.pop_oldest_of_others(slot, class)
         {
@@ -89,7 +116,7 @@ impl Heap {
     fn allocate_from_ordered_slab(&mut self, class: usize, slack: u16, order: Order) -> Option<OrderedBlock> {
         let layout = &CLASSES[class];
         let number = self.slabs.next_number()?;
-        let taken = self.pages.take_ordered(layout.slab_pages, &self.streams, order.stream, order.may_wait);
+        let taken = self.pages.take_ordered(layout.slab_pages, &self.streams, order);
         let (run, pending) = taken?;
         self.pages.mark_slab(run, layout.slab_pages, number);
         self.slabs.add(class, self.map.address_of(run));
@@ -121,13 +148,12 @@ impl Heap {
         let pages = u32::try_from(pages_for(occupied)).ok().filter(|&pages| pages < MAX_PAGES)?;
         let bytes = u64::from(pages) << PAGE_SHIFT;
         let slack = bytes - requested;
-        let Order { stream, may_wait } = order;
         let (run, pending) = if alignment <= PAGE_BYTES {
-            self.pages.take_ordered(pages, &self.streams, stream, may_wait)?
+            self.pages.take_ordered(pages, &self.streams, order)?
         } else {
             let streams = &self.streams;
-            let ordered = |stamps: &Stamps| streams.are_ordered(stamps, stream);
-            let accept = |stamps: &Stamps| may_wait || ordered(stamps);
+            let ordered = |stamps: &Stamps| streams.are_ordered(stamps, order.stream);
+            let accept = |stamps: &Stamps| order.reach == Reach::Wait || ordered(stamps);
             take_aligned(&mut self.pages, &self.map, streams, pages, alignment, accept)?
         };
         self.pages.mark_live(run, pages, slack as u32);
@@ -170,7 +196,7 @@ impl Heap {
         match self.pages.tag(page) {
             Tag::Live(pages) if address.get() & (PAGE_BYTES - 1) == 0 => {
                 let slack = self.pages.slack(page, pages);
-                self.part_when_roomy();
+                self.part_or_gather();
                 self.pages.give_back_ordered(page, pages, &stamps, &self.streams, self.joining);
                 Ok(self.account_free(u64::from(pages) << PAGE_SHIFT, slack.into()))
             }
@@ -178,19 +204,34 @@ impl Heap {
         }
     }
 
-    /// Joins all free runs that touch, whatever streams may still touch them, and goes on doing so until less than
-    /// [`ROOMY_PERCENT`] of the arenas are in use: near the limit no memory may be lost between streams. O(runs).
-    pub(crate) fn gather(&mut self) {
-        self.joining = Joining::All;
-        self.rejoin_from = 0;
-        while self.rejoin(usize::MAX) {}
+    /// Says when streams keep their memory apart.
+    pub(crate) fn keep_apart(&mut self, apart: Apart) {
+        self.apart = apart;
+        self.joining = if apart == Apart::Never { Joining::All } else { Joining::SameStreams };
     }
 
-    /// Lets streams keep their memory apart again.
-    fn part_when_roomy(&mut self) {
-        let arena_bytes = self.arena_pages << PAGE_SHIFT;
-        if self.joining == Joining::All && self.live_bytes * 100 < arena_bytes * ROOMY_PERCENT {
-            self.joining = Joining::SameStreams;
+    /// Joins all free runs that touch, whatever streams may still touch them, once. O(runs).
+    pub(crate) fn gather(&mut self) {
+        self.rejoin_from = self.pages.rejoin(&self.streams, Joining::All, 0, usize::MAX);
+    }
+
+    /// Whether memory counts for more than waits now.
+    pub(crate) fn is_tight(&self) -> bool {
+        self.joining == Joining::All
+    }
+
+    #[inline]
+    fn part_or_gather(&mut self) {
+        let Apart::Below(limit) = self.apart else { return };
+        match self.joining {
+            Joining::All if self.live_bytes < limit / 100 * ROOMY_PERCENT => {
+                self.joining = Joining::SameStreams;
+            }
+            Joining::SameStreams if self.live_bytes >= limit / 100 * TIGHT_PERCENT => {
+                self.joining = Joining::All;
+                self.gather();
+            }
+            _ => {}
         }
     }
 

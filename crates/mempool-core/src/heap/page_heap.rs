@@ -15,8 +15,9 @@
 
 use super::free_runs::{FreeRun, FreeRuns};
 use super::geometry::MAX_PAGES;
+use super::ordered::{Order, Reach};
 use crate::config::FitPolicy;
-use crate::order::{Slot, Stamp, Stamps, Streams};
+use crate::order::{Stamp, Stamps, Streams};
 
 const FREE: u32 = 1 << 31;
 const SLAB: u32 = 1 << 30;
@@ -157,25 +158,31 @@ impl PageHeap {
         Some(page)
     }
 
-    /// Cuts a run of `pages` pages for `stream`, and says which work may still touch it. With `may_wait` the caller sees to it that
-    /// the stream comes after that work; without, only a run is taken for which the stream need not wait.
+    /// Cuts a run of `pages` pages for who orders it, and says which work may still touch it. With [`Reach::Wait`] the caller sees to it
+    /// that the stream comes after that work; else only a run is taken for which the stream need not wait.
     ///
-    /// Looks at the run that the policy prefers, then at the [`TRIED`] next longer ones, then at [`TRIED`] of at least the double and of
-    /// at least the eightfold length: splitting a long run is better than making streams wait for one another.
+    /// Looks at the run that the policy prefers, then at the [`TRIED`] next longer ones, up to half as long again; with [`Reach::Far`]
+    /// at any, and at [`TRIED`] of at least the double and of at least the eightfold length.
     pub(crate) fn take_ordered(
         &mut self,
         pages: u32,
         streams: &Streams,
-        stream: Option<Slot>,
-        may_wait: bool,
+        order: Order,
     ) -> Option<(u32, Stamps)> {
         const TRIED: usize = 32;
         let preferred = self.free_runs.find(pages)?;
+        let may_wait = order.reach == Reach::Wait;
+        let longest = if order.reach == Reach::Far { u32::MAX } else { pages.saturating_add(pages / 2) };
         let free = |number: &u32| {
-            self.free_runs.stamps(*number).is_none_or(|stamps| streams.are_ordered(stamps, stream))
+            self.free_runs.get(*number).pages <= longest
+                && self
+                    .free_runs
+                    .stamps(*number)
+                    .is_none_or(|stamps| streams.are_ordered(stamps, order.stream))
         };
         let from = |least: u32| self.free_runs.numbers_from(least.min(MAX_PAGES)).take(TRIED);
-        let longer = from(pages).chain(from(pages.saturating_mul(2))).chain(from(pages.saturating_mul(8)));
+        let far = [2, 8].into_iter().filter(|_| order.reach == Reach::Far);
+        let longer = from(pages).chain(far.flat_map(|times| from(pages.saturating_mul(times))));
         let found = std::iter::once(preferred).chain(longer).find(free);
         let number = found.or(may_wait.then_some(preferred))?;
         let stamps = self.pending_stamps(number, streams);

@@ -6,7 +6,7 @@ use crate::device::DeviceError;
 use crate::error::{AllocError, OutOfMemory, Shortage};
 use crate::event::EventKind;
 use crate::handle::RawAllocation;
-use crate::heap::{AddArenaError, Block, Heap, Order, OrderedBlock};
+use crate::heap::{AddArenaError, Block, Heap, Order, OrderedBlock, Reach};
 use crate::order::{Stamps, StreamId};
 use crate::units::{Alignment, Bytes, DeviceAddress};
 
@@ -15,6 +15,8 @@ use crate::units::{Alignment, Bytes, DeviceAddress};
 pub(super) struct Request {
     /// The stream that uses the block first; `None` for the host.
     pub(super) stream: Option<StreamId>,
+    /// Whether that may be made to wait.
+    may_wait: bool,
     requested: Bytes,
     /// With the padding that the device wants.
     occupied: Bytes,
@@ -47,7 +49,7 @@ impl Inner {
     ) -> Result<RawAllocation, AllocError> {
         let served = self.check(requested, alignment, stream).and_then(|request| {
             // In a statement of its own, so that the lock is free before anything else happens.
-            let served = take(&mut self.state.lock(), &request);
+            let served = take(&mut self.state.lock(), &request, Reach::Near);
             match served {
                 Some(served) => Ok(served),
                 None => self.climb(&request),
@@ -85,6 +87,7 @@ impl Inner {
             return Err(AllocError::AlignmentTooLarge { alignment, largest: MAX_ALIGNMENT });
         }
         let block_alignment = alignment.max(self.properties.block_alignment);
+        let may_wait = stream.is_some() && self.config.stream_reuse().internal_dependencies;
         let limit = self.limit();
         let sized = self.properties.tail_padding.padded(requested).and_then(|occupied| {
             let arena = Heap::arena_bytes_for(occupied, block_alignment, self.properties.arena_alignment)?;
@@ -93,7 +96,7 @@ impl Inner {
         match sized {
             // An existing arena may be better aligned than a new one must be, so the block alone decides here.
             Some((occupied, arena_bytes)) if occupied <= limit => {
-                Ok(Request { stream, requested, occupied, alignment, block_alignment, arena_bytes })
+                Ok(Request { stream, may_wait, requested, occupied, alignment, block_alignment, arena_bytes })
             }
             _ => Err(AllocError::TooLarge { pool: self.name.to_string(), requested, alignment, limit }),
         }
@@ -115,7 +118,7 @@ impl Inner {
         if has_streams && let Some(served) = self.reuse_across_streams(request) {
             return Ok(served);
         }
-        let _turn = match self.take_turn(|state| take(state, request)) {
+        let _turn = match self.take_turn(|state| take(state, request, Reach::Far)) {
             Ok(turn) => turn,
             Err(served) => return Ok(served),
         };
@@ -132,11 +135,11 @@ impl Inner {
             }
         }
         // Who wants no stream to wait wants even less to wait here.
-        if has_streams && (request.stream.is_none() || self.config.stream_reuse().internal_dependencies) {
+        if has_streams && (request.stream.is_none() || request.may_wait) {
             if let Err(error) = self.synchronize_all() {
                 return Err(self.explain(request, Refusal::Device(error)));
             }
-            if let Some(served) = take(&mut self.state.lock(), request) {
+            if let Some(served) = take(&mut self.state.lock(), request, Reach::Far) {
                 return Ok(served);
             }
             released = self.release_idle_arenas().released;
@@ -163,19 +166,19 @@ impl Inner {
         let reuse = self.config.stream_reuse();
         if reuse.opportunistic
             && self.reap()
-            && let Some(served) = take(&mut self.state.lock(), request)
+            && let Some(served) = take(&mut self.state.lock(), request, Reach::Near)
         {
             return Some(served);
         }
         let (waiter, taken) = {
             let mut state = self.state.lock();
             state.heap.gather();
-            if let Some(served) = take(&mut state, request) {
+            if let Some(served) = take(&mut state, request, Reach::Near) {
                 return Some(served);
             }
-            let stream = request.stream.filter(|_| reuse.internal_dependencies)?;
+            let stream = request.stream.filter(|_| request.may_wait)?;
             let waiter = state.heap.streams.slot_of(stream)?;
-            let order = Order { stream: Some(waiter), may_wait: true };
+            let order = Order { stream: Some(waiter), reach: Reach::Wait };
             let (served, pending) = take_ordered(&mut state, request, order)?;
             (waiter, Taken { inner: self, served: Some(served), pending })
         };
@@ -213,7 +216,7 @@ impl Inner {
             size = self.next_smaller(size, request.arena_bytes);
         }
         // Somebody may have freed memory while the device was asked.
-        take(&mut self.state.lock(), request).ok_or(refusal)
+        take(&mut self.state.lock(), request, Reach::Far).ok_or(refusal)
     }
 
     /// Half of a size, but not less than what is needed.
@@ -238,7 +241,7 @@ impl Inner {
         base: DeviceAddress,
         request: &Request,
     ) -> Result<Served, Refusal> {
-        match self.add_arena(reserved, base, |state| take(state, request)) {
+        match self.add_arena(reserved, base, |state| take(state, request, Reach::Far)) {
             Ok(Some(served)) => Ok(served),
             // Only when the device does not keep the alignment that it states.
             Ok(None) => Err(Refusal::OverLimit),
@@ -383,15 +386,17 @@ impl Drop for Taken<'_> {
     }
 }
 
-/// Serves a request from what is free for it at once.
+/// Serves a request from what is free for it at once. Near: no long run is cut up where a wait would do.
 #[inline]
-fn take(state: &mut State, request: &Request) -> Option<Served> {
+fn take(state: &mut State, request: &Request, reach: Reach) -> Option<Served> {
     if state.heap.streams.any() {
         let stream = match request.stream {
             Some(stream) => Some(state.heap.streams.slot_of(stream)?),
             None => None,
         };
-        return take_ordered(state, request, Order { stream, may_wait: false }).map(|(served, _)| served);
+        let near = request.may_wait && state.heap.is_tight() && reach == Reach::Near;
+        let order = Order { stream, reach: if near { Reach::Near } else { Reach::Far } };
+        return take_ordered(state, request, order).map(|(served, _)| served);
     }
     let block = state.heap.allocate_padded(request.requested, request.occupied, request.block_alignment)?;
     Some(note(state, request, block))

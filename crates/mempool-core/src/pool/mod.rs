@@ -28,7 +28,7 @@ use crate::device::{Device, DeviceProperties};
 use crate::error::CreateError;
 use crate::event::{Event, EventKind, PoolId, Recorder};
 use crate::handle::{Allocation, RawAllocation};
-use crate::heap::{AddArenaError, InvariantError};
+use crate::heap::{AddArenaError, Apart, Heap, InvariantError};
 use crate::status::{ArenaReport, BucketReport, PoolReport, PoolStatus};
 use crate::units::{Alignment, Bytes};
 use state::{Arena, State};
@@ -128,11 +128,17 @@ impl Pool {
                 granularity: properties.arena_granularity,
             });
         }
+        let mut heap = Heap::new(config.policy());
+        heap.keep_apart(match config.max_size() {
+            _ if !config.stream_reuse().internal_dependencies => Apart::Always,
+            Some(limit) => Apart::Below(limit.get()),
+            None => Apart::Never,
+        });
         let inner = Inner {
             // Relaxed: only uniqueness matters.
             id: PoolId(NEXT_ID.fetch_add(1, Ordering::Relaxed)),
             name: config.name().into(),
-            state: Mutex::new(State::new(config.policy())),
+            state: Mutex::new(State::new(heap)),
             turn_ended: Condvar::new(),
             config,
             device,

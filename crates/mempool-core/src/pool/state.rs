@@ -5,7 +5,6 @@ use std::thread::ThreadId;
 
 use smallvec::SmallVec;
 
-use crate::config::FitPolicy;
 use crate::heap::Heap;
 use crate::order::{Stamps, StreamId};
 use crate::status::{Counters, PoolStatus};
@@ -51,9 +50,9 @@ struct HighWater {
 }
 
 impl State {
-    pub(super) fn new(policy: FitPolicy) -> Self {
+    pub(super) fn new(heap: Heap) -> Self {
         Self {
-            heap: Heap::new(policy),
+            heap,
             arenas: Vec::new(),
             reserved: Bytes::ZERO,
             turn: None,
