@@ -21,7 +21,11 @@ const ROWS: &[Row] = &[
     Row { name: "mempool-core", uses: &[], dev_uses: &[] },
     Row { name: "host-device", uses: &[], dev_uses: &[] },
     Row { name: "backend-host", uses: &["mempool-core", "host-device"], dev_uses: &[] },
-    Row { name: "backend-ascend", uses: &["mempool-core", "ascend-acl"], dev_uses: &["acl-sim"] },
+    Row {
+        name: "backend-ascend",
+        uses: &["mempool-core", "ascend-acl"],
+        dev_uses: &["acl-sim", "backend-host"],
+    },
     Row { name: "mempool-trace", uses: &["mempool-core"], dev_uses: &[] },
     Row {
         name: "mempool-cli",

@@ -11,6 +11,7 @@ mod arguments;
 mod card;
 mod checks;
 mod output;
+mod overhead;
 mod questions;
 mod report;
 #[path = "../../tests/simulator/rig.rs"]
@@ -21,6 +22,7 @@ mod version_text;
 mod watch;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use backend_ascend::{AscendBackend, AscendOptions, OpenError};
 
@@ -47,7 +49,7 @@ fn main() -> ExitCode {
 /// Runs everything and prints it as it comes; false when a check does not hold.
 fn run(arguments: &Arguments) -> Result<bool, String> {
     let open = |options| AscendBackend::open(arguments.device, options);
-    let backend = open(AscendOptions::default()).map_err(|error| match error {
+    let backend = open(AscendOptions::default()).map(Arc::new).map_err(|error| match error {
         OpenError::NoLibrary { .. } => {
             "there is no Ascend card here, as no ACL library was found; on an Ascend machine source CANN's set_env.sh first, \
              elsewhere try the simulated card: cargo xtask hardware-test --sim"
@@ -59,6 +61,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let mut report = Report::new(card::describe(&backend, arguments.simulated)?);
     report.conformance = checks::run(&backend, &open);
     report.timings = timings::run(&backend, &open);
+    report.pool = overhead::run(&backend)?;
     report.questions = questions::run(&backend, &report.timings);
     let passed = report.passed();
     say(format_args!("\n{}", if passed { "all checks hold" } else { "NOT ALL CHECKS HOLD: see above" }));

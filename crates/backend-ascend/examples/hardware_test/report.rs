@@ -10,6 +10,7 @@
 //! | `versions` | `ascend_mempool`, `acl`, `cann`, `driver`, `soc`, `host`; null where not known |
 //! | `card` | number, memory, granule, alignment and padding in bytes, library files, functions that they lack |
 //! | `conformance` | for each `suite` the number of `checks`, and of each that `failed` the `check` and what was `found` |
+//! | `pool` | for each `size_bytes` the time of a pair of allocation and free over this device, over host memory, and their `ratio` |
 //! | `timings` | for each `operation` `n` samples, and `median_ns`, `p99_ns`, `min_ns`, `max_ns` |
 //! | `questions` | for each `id` the `question`, the `answer` in few words, and the `detail` |
 
@@ -20,6 +21,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use crate::card::Card;
+use crate::overhead::Overhead;
 use crate::samples::Timing;
 
 const SCHEMA: &str = "ascend-mempool hardware-test";
@@ -51,12 +53,13 @@ pub(crate) struct Report {
     card: Card,
     pub(crate) conformance: Vec<Suite>,
     pub(crate) timings: Vec<Timing>,
+    pub(crate) pool: Vec<Overhead>,
     pub(crate) questions: Vec<Answer>,
 }
 
 impl Report {
     pub(crate) fn new(card: Card) -> Self {
-        Self { card, conformance: Vec::new(), timings: Vec::new(), questions: Vec::new() }
+        Self { card, conformance: Vec::new(), timings: Vec::new(), pool: Vec::new(), questions: Vec::new() }
     }
 
     pub(crate) fn passed(&self) -> bool {
@@ -80,6 +83,7 @@ impl Report {
             "versions": self.card.versions,
             "card": self.card.facts,
             "conformance": self.conformance.iter().map(suite).collect::<Vec<_>>(),
+            "pool": self.pool.iter().map(Overhead::to_json).collect::<Vec<_>>(),
             "timings": self.timings.iter().map(timing).collect::<Vec<_>>(),
             "questions": self.questions.iter().map(answer).collect::<Vec<_>>(),
         })

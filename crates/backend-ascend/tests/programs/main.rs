@@ -195,6 +195,7 @@ mod tests {
             "card",
             "conformance",
             "passed",
+            "pool",
             "questions",
             "schema",
             "schema_version",
