@@ -98,7 +98,8 @@ mod tests {
         .expect("every step could be started");
         assert_eq!(ran, ["fmt", "lint", "doc"]);
         assert_eq!(outcomes[2], Outcome::Failed(Duration::from_secs(1)));
-        assert_eq!(outcomes[3..], [Outcome::NotRun, Outcome::NotRun]);
+        assert_eq!(outcomes.len(), step::ALL.len());
+        assert!(outcomes[3..].iter().all(|&outcome| outcome == Outcome::NotRun));
     }
 
     #[test]

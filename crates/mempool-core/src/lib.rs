@@ -48,6 +48,7 @@ mod order;
 mod pool;
 mod size_class;
 mod status;
+mod sync;
 mod units;
 
 pub use address_device::AddressDevice;

@@ -56,7 +56,8 @@ impl fmt::Display for DeviceEvent {
 /// waited for any number of times, and is released once. Implementations keep released events to use them again, so that
 /// recording is cheap.
 ///
-/// Called from any thread, several at a time. Names that were never given out, or were released, are
+/// Called from any thread, several at a time. These calls must not ask the pool for memory: the pool may be waiting for them. Names that
+/// were never given out, or were released, are
 /// [`DeviceError::Other`] and change nothing.
 pub trait StreamOrder: Send + Sync + fmt::Debug {
     /// Marks the end of what `stream` has been given so far.

@@ -14,14 +14,14 @@ mod trim;
 mod turn;
 mod waits;
 
+#[cfg(all(test, shuttle))]
+mod models;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-use parking_lot::{Condvar, Mutex};
 
 use crate::config::PoolConfig;
 use crate::device::{Device, DeviceProperties};
@@ -30,6 +30,7 @@ use crate::event::{Event, EventKind, PoolId, Recorder};
 use crate::handle::{Allocation, RawAllocation};
 use crate::heap::{AddArenaError, Apart, Heap, InvariantError};
 use crate::status::{ArenaReport, BucketReport, PoolReport, PoolStatus};
+use crate::sync::{Condvar, Mutex};
 use crate::units::{Alignment, Bytes};
 use state::{Arena, State};
 
@@ -67,7 +68,7 @@ struct Inner {
     properties: DeviceProperties,
     recorder: Option<Arc<dyn Recorder>>,
     state: Mutex<State>,
-    /// Signalled when a turn or a reaping ends, well or not.
+    /// Signalled when a turn, a reaping or the end of a stream is over, well or not.
     turn_ended: Condvar,
 }
 

@@ -1,13 +1,13 @@
 //! What a pool's lock protects.
 
 use std::collections::{HashMap, VecDeque};
-use std::thread::ThreadId;
 
 use smallvec::SmallVec;
 
 use crate::heap::Heap;
 use crate::order::{Stamps, StreamId};
 use crate::status::{Counters, PoolStatus};
+use crate::sync::thread::ThreadId;
 use crate::units::{Bytes, DeviceAddress};
 
 /// An arena as it was obtained from the device.
@@ -31,6 +31,8 @@ pub(super) struct State {
     pub(super) turn: Option<ThreadId>,
     /// The thread that asks the device about events right now.
     pub(super) reaping: Option<ThreadId>,
+    /// The threads that record the last event of a stream right now: the stream has ended, and its event is not known yet.
+    pub(super) ending: SmallVec<[ThreadId; 2]>,
     /// Further streams on which live blocks are used.
     pub(super) uses: HashMap<DeviceAddress, SmallVec<[StreamId; 2]>>,
     /// Whether memory was asked for without a stream since there are streams.
@@ -57,6 +59,7 @@ impl State {
             reserved: Bytes::ZERO,
             turn: None,
             reaping: None,
+            ending: SmallVec::new(),
             uses: HashMap::new(),
             has_host_requests: false,
             counters: Counters::default(),

@@ -5,7 +5,8 @@ use super::{Inner, Pool};
 use crate::device::{DeviceStream, StreamOrder};
 use crate::error::{AllocError, FreeError, StreamError};
 use crate::handle::{Allocation, RawAllocation};
-use crate::order::{StreamId, StreamMark, Streams};
+use crate::order::{Batch, Slot, StreamId, StreamMark, Streams};
+use crate::sync::thread;
 use crate::units::{Alignment, Bytes, DeviceAddress};
 
 /// Allocating and freeing in the order of streams.
@@ -187,11 +188,7 @@ impl Inner {
     }
 
     /// The slot of a stream of this pool that takes work.
-    pub(super) fn open_slot(
-        &self,
-        streams: &Streams,
-        stream: StreamId,
-    ) -> Result<crate::order::Slot, StreamError> {
+    pub(super) fn open_slot(&self, streams: &Streams, stream: StreamId) -> Result<Slot, StreamError> {
         if stream.pool() != self.id {
             return Err(StreamError::WrongPool { stream });
         }
@@ -213,20 +210,45 @@ impl Inner {
             let streams = &mut state.heap.streams;
             let slot = self.open_slot(streams, stream)?;
             // First, so that no free slips in between the event and the end.
-            (slot, streams.device_stream(slot), streams.end(slot), streams.waited_by(slot))
+            let ended = (slot, streams.device_stream(slot), streams.end(slot), streams.waited_by(slot));
+            state.ending.push(thread::current().id());
+            ended
         };
-        let recorded = order.record_event(device);
-        let mut state = self.state.lock();
-        match recorded {
-            Ok(event) => {
-                state.counters.events += 1;
-                state.heap.streams.push_batch(crate::order::Batch { slot, epoch, event, waited });
-                Ok(())
-            }
-            Err(source) => {
-                state.heap.streams.reopen(slot);
-                Err(StreamError::Device { stream, source })
-            }
+        let ending = Ending { inner: self, slot, is_recorded: false };
+        let event = order.record_event(device).map_err(|source| StreamError::Device { stream, source })?;
+        ending.recorded(Batch { slot, epoch, event, waited });
+        Ok(())
+    }
+}
+
+/// A stream that has ended and whose last event is on its way. It is open again when this is dropped, because the device refused the event
+/// or panicked, unless the event is recorded.
+struct Ending<'a> {
+    inner: &'a Inner,
+    slot: Slot,
+    is_recorded: bool,
+}
+
+impl Ending<'_> {
+    fn recorded(mut self, batch: Batch) {
+        let mut state = self.inner.state.lock();
+        state.counters.events += 1;
+        state.heap.streams.push_batch(batch);
+        self.is_recorded = true;
+    }
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        let mut state = self.inner.state.lock();
+        if !self.is_recorded {
+            state.heap.streams.reopen(self.slot);
         }
+        let me = thread::current().id();
+        if let Some(index) = state.ending.iter().position(|&thread| thread == me) {
+            state.ending.swap_remove(index);
+        }
+        drop(state);
+        self.inner.turn_ended.notify_all();
     }
 }

@@ -3,10 +3,9 @@
 //! An arena on its way from or to the device counts towards the limit but serves nobody. A thread that finds nothing free meanwhile
 //! must wait for the outcome instead of failing, or of growing the pool too: so it waits for the turn to end.
 
-use std::thread;
-
 use super::Inner;
 use super::state::State;
+use crate::sync::thread;
 
 /// The right to add and remove arenas, until this is dropped. A thread may take a turn inside its own, which happens when a device
 /// calls back into the pool.

@@ -1,14 +1,13 @@
 //! Events and waits: the calls of the device that stream order needs, all made without the pool's lock.
 
-use std::thread;
-
 use super::Inner;
 use super::state::State;
 use crate::device::{DeviceError, DeviceEvent, DeviceStream, StreamOrder};
 use crate::order::{Batch, Slot, Stamps};
+use crate::sync::thread;
 
-/// Frees on one stream after which an event is recorded behind them, where there are several streams.
-const FREES_FOR_EVENT: u32 = 64;
+/// Frees on one stream after which an event is recorded behind them, where there are several streams. Few in models, which are small.
+const FREES_FOR_EVENT: u32 = if cfg!(shuttle) { 2 } else { 64 };
 /// Small objects, or runs, that become everybody's in one hold of the lock.
 const SETTLED_AT_ONCE: usize = 64;
 
@@ -106,7 +105,15 @@ impl Inner {
     /// Waits, on this thread, for all that any stream has been given.
     pub(super) fn synchronize_all(&self) -> Result<(), DeviceError> {
         let Some(order) = self.device.stream_order() else { return Ok(()) };
-        let slots: Vec<Slot> = self.state.lock().heap.streams.open_slots().collect();
+        let slots: Vec<Slot> = {
+            let me = thread::current().id();
+            let mut state = self.state.lock();
+            // The last event of a stream that is ending counts, too.
+            while state.ending.iter().any(|&thread| thread != me) {
+                self.turn_ended.wait(&mut state);
+            }
+            state.heap.streams.open_slots().collect()
+        };
         for slot in slots {
             let closed = {
                 let mut state = self.state.lock();
