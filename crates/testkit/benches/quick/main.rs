@@ -13,6 +13,7 @@ mod args;
 mod candidate;
 mod figure;
 mod peers;
+mod pool_candidates;
 mod sections;
 mod timing;
 mod trace;

@@ -3,6 +3,7 @@
 mod footprint;
 mod growth;
 mod metadata;
+mod pool;
 mod speed;
 
 use crate::args::Depth;
@@ -22,9 +23,11 @@ pub(crate) struct Section {
 }
 
 /// All sections, in the order in which they run.
-pub(crate) const SECTIONS: [Section; 5] = [
+pub(crate) const SECTIONS: [Section; 7] = [
     Section { id: "P1", what: "core speed, mixed sizes, free by address", measure: speed::mixed },
     Section { id: "P2", what: "core speed, small sizes", measure: speed::small },
+    Section { id: "P3", what: "P4: speed of the thread-safe pool", measure: pool::thread_safe },
+    Section { id: "order", what: "cost of the order of streams", measure: pool::stream_order },
     Section { id: "P5", what: "growth of the core's time with live blocks", measure: growth::growth },
     Section { id: "P8", what: "footprint: address space needed / peak live", measure: footprint::footprint },
     Section { id: "P12", what: "metadata of the core", measure: metadata::metadata },
