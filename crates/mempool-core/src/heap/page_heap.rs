@@ -174,16 +174,14 @@ impl PageHeap {
         let may_wait = order.reach == Reach::Wait;
         let longest = if order.reach == Reach::Far { u32::MAX } else { pages.saturating_add(pages / 2) };
         let free = |number: &u32| {
-            self.free_runs.get(*number).pages <= longest
-                && self
-                    .free_runs
-                    .stamps(*number)
-                    .is_none_or(|stamps| streams.are_ordered(stamps, order.stream))
+            self.free_runs.stamps(*number).is_none_or(|stamps| streams.are_ordered(stamps, order.stream))
         };
         let from = |least: u32| self.free_runs.numbers_from(least.min(MAX_PAGES)).take(TRIED);
         let far = [2, 8].into_iter().filter(|_| order.reach == Reach::Far);
         let longer = from(pages).chain(far.flat_map(|times| from(pages.saturating_mul(times))));
-        let found = std::iter::once(preferred).chain(longer).find(free);
+        let near = longer.filter(|&number| self.free_runs.get(number).pages <= longest);
+        // The preferred one may be of any length: none that is shorter would do, with a wait or without.
+        let found = std::iter::once(preferred).chain(near).find(free);
         let number = found.or(may_wait.then_some(preferred))?;
         let stamps = self.pending_stamps(number, streams);
         let FreeRun { page, pages: found, .. } = self.free_runs.get(number);
