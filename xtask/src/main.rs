@@ -12,6 +12,7 @@ mod bench;
 mod bindgen;
 mod check_headers;
 mod ci;
+mod mutants;
 mod output;
 mod root;
 mod sim;
@@ -56,6 +57,7 @@ fn run(verb: Verb) -> anyhow::Result<bool> {
         Verb::Test { long, rest } => test_run::run(&root, long, &rest),
         Verb::Ci { only } => ci::run(&root, &only),
         Verb::Bench(options) => bench::run(&root, &options),
+        Verb::Mutants(options) => mutants::run(&root, &options),
         Verb::Bindgen { check } => bindgen::run(&root, check),
         Verb::CheckHeaders { folder } => check_headers::run(&root, &folder),
         Verb::Sim { folder } => sim::run(&root, &folder),
