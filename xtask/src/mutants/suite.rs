@@ -23,6 +23,10 @@ pub(super) enum Suite {
     Core,
     /// Memory that goes from stream to stream, under the race detector.
     StreamOrder,
+    /// How often streams wait.
+    StreamWaits,
+    /// What comes in between the device calls for streams.
+    StreamCalls,
 }
 
 /// What came of building a suite.
@@ -42,7 +46,7 @@ impl Suite {
     fn package(self) -> &'static str {
         match self {
             Self::Core => "mempool-core",
-            Self::StreamOrder => "testkit",
+            Self::StreamOrder | Self::StreamWaits | Self::StreamCalls => "testkit",
         }
     }
 
@@ -51,6 +55,8 @@ impl Suite {
         match self {
             Self::Core => None,
             Self::StreamOrder => Some("stream_order"),
+            Self::StreamWaits => Some("stream_waits"),
+            Self::StreamCalls => Some("stream_calls"),
         }
     }
 

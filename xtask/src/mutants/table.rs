@@ -4,7 +4,7 @@
 //! change the row with it; when you write a line that would be as dangerous if it were wrong, give it a row. A mutant that nobody can
 //! tell from the sound code is no mutant: find out why, and remove the line or the row.
 
-use super::suite::Suite::{self, Core, StreamOrder};
+use super::suite::Suite::{self, Core, StreamCalls, StreamOrder, StreamWaits};
 
 /// One broken line.
 #[derive(Debug)]
@@ -123,12 +123,12 @@ pub(super) static MUTANTS: &[Mutant] = &[
         WAITS,
         "\"an event could not be asked about\");\n                        false",
         "\"an event could not be asked about\");\n                        true",
-        StreamOrder,
+        StreamCalls,
     ),
     mutant(
         "an event that is not done is lost",
         WAITS,
-        "self.inner.state.lock().heap.streams.return_batch(batch);",
+        "self.inner.state.lock().heap.streams.put_batch(batch);",
         "drop(batch);",
         StreamOrder,
     ),
@@ -143,18 +143,31 @@ pub(super) static MUTANTS: &[Mutant] = &[
     mutant(
         "a wait is noted and not made",
         WAITS,
-        "let outcome = order.wait_event(device, batch.event);",
-        "let _ = device;\n            let outcome: Result<(), DeviceError> = Ok(());",
+        "order.wait_event(device, batch.event)?;",
+        "let _ = device;",
         StreamOrder,
     ),
     mutant(
-        "a wait that failed is noted",
+        "a wait that failed is taken for one that was made",
         WAITS,
-        "if outcome.is_ok() {",
-        "if outcome.is_ok() || outcome.is_err() {",
+        "order.wait_event(device, batch.event)?;",
+        "drop(order.wait_event(device, batch.event));",
         StreamOrder,
     ),
-    mutant("a block is handed out though its wait failed", WAITS, "outcome?;", "drop(outcome);", StreamOrder),
+    mutant(
+        "who waits for a stream that has ended waits for any of its events",
+        STREAMS,
+        "batches.partition_point(|batch| batch.epoch < stamp.epoch())",
+        "batches.partition_point(|batch| batch.epoch < stamp.epoch().min(1))",
+        StreamCalls,
+    ),
+    mutant(
+        "who waits for all does not wait for the event that is being asked about",
+        WAITS,
+        "None if !state.heap.streams.has_batches() => return None,",
+        "_ if !state.heap.streams.has_batches() => return None,",
+        StreamCalls,
+    ),
     mutant(
         "the wrong stream is made to wait",
         WAITS,
@@ -174,13 +187,13 @@ pub(super) static MUTANTS: &[Mutant] = &[
         WAITS,
         "if state.heap.streams.is_ordered(stamp, Some(waiter)) {",
         "if state.heap.streams.is_done(stamp) {",
-        StreamOrder,
+        StreamWaits,
     ),
     mutant(
         "no wait is made for what is pending",
         ALLOCATE,
-        "match self.insert_waits(waiter, &taken.pending) {",
-        "match self.insert_waits(waiter, &Stamps::default()) {",
+        "match self.insert_waits(stream, &taken.pending) {",
+        "match self.insert_waits(stream, &Stamps::default()) {",
         StreamOrder,
     ),
     mutant(
@@ -191,13 +204,34 @@ pub(super) static MUTANTS: &[Mutant] = &[
         StreamOrder,
     ),
     mutant(
+        "a block whose wait failed stays taken",
+        ALLOCATE,
+        "if let Some(block) = self.block.take() {",
+        "if let Some(block) = self.block.take().filter(|_| false) {",
+        StreamOrder,
+    ),
+    mutant(
+        "a block whose wait failed leaves a gap in the events",
+        ALLOCATE,
+        "let OrderedBlock { block, pending } =",
+        "state.next_sequence();\n    let OrderedBlock { block, pending } =",
+        StreamCalls,
+    ),
+    mutant(
         "what the other stream had waited for is not inherited",
         STREAMS,
         "*own = (*own).max(theirs);",
         "let _ = (own, theirs);",
-        StreamOrder,
+        StreamWaits,
     ),
     // Ends of streams, and their slots.
+    mutant(
+        "a stream whose last event could not be recorded stays half ended",
+        POOL_STREAMS,
+        "state.heap.streams.reopen(slot);",
+        "",
+        StreamCalls,
+    ),
     mutant(
         "a stream that ends counts as done",
         POOL_STREAMS,
@@ -231,7 +265,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         STREAMS,
         "(entry.id == id && entry.state == Life::Open).then_some(id.slot)",
         "(entry.state == Life::Open).then_some(id.slot)",
-        Core,
+        StreamCalls,
     ),
     mutant(
         "a slot is given on while work of its stream is pending",
@@ -309,7 +343,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         ALLOCATE,
         "state.heap.gather();",
         "",
-        StreamOrder,
+        StreamWaits,
     ),
     mutant(
         "streams do not keep their memory apart again when there is plenty",

@@ -220,7 +220,7 @@ impl Inner {
         match recorded {
             Ok(event) => {
                 state.counters.events += 1;
-                state.heap.streams.push_batch(crate::order::Batch { slot, epoch, event, waited });
+                state.heap.streams.put_batch(crate::order::Batch { slot, epoch, event, waited });
                 Ok(())
             }
             Err(source) => {
