@@ -11,6 +11,7 @@ mod stream_calls {
     use std::thread;
 
     use backend_host::{CallKind, Fault};
+    use host_device::engine::PendingWork;
     use mempool_core::{
         AllocError, Bytes, Pool, PoolConfig, RawAllocation, StreamError, StreamId, StreamReuse,
     };
@@ -213,6 +214,44 @@ mod stream_calls {
         stage.advance(10);
         assert!(stage.pool.reap(), "it is asked about again");
         assert_eq!(stage.allocate(Bytes::mib(2), Some(t)).unwrap().address, a.address);
+        stage.assert_clean();
+    }
+    #[test]
+    fn a_stream_that_ends_while_all_are_waited_for_is_in_nobodys_way() {
+        let stage = Stage::new(Bytes::gib(1), tight());
+        let s = stage.add_stream();
+        let whole = stage.allocate(Bytes::mib(2), Some(s)).unwrap();
+        stage.work(&whole, s, 10);
+        stage.free(&whole, Some(s));
+        let beside = stage.clone();
+        stage.before_next(CallKind::RecordEvent, move || beside.end_stream(s));
+        let again = stage.allocate(Bytes::mib(2), None).unwrap();
+        assert_eq!(again.address, whole.address);
+        stage.assert_clean();
+    }
+
+    #[test]
+    fn a_stream_that_is_gone_without_a_word_is_not_in_the_way_of_others_memory() {
+        let stage = Stage::new(Bytes::gib(1), tight());
+        let [gone, s] = stage.add_streams();
+        let quarter = stage.allocate(Bytes::kib(512), Some(gone)).unwrap();
+        // Free runs that touch would be joined, and their streams with them.
+        let _between = stage.allocate(Bytes::kib(512), Some(s)).unwrap();
+        let half = stage.allocate(HALF, Some(s)).unwrap();
+        for (block, stream) in [(&quarter, gone), (&half, s)] {
+            stage.work(block, stream, 10);
+            stage.free(block, Some(stream));
+        }
+        stage.engine.destroy_stream(stage.on_device(gone), PendingWork::Finish).unwrap();
+        let again = stage.allocate(HALF, None).unwrap();
+        assert_eq!(again.address, half.address);
+        let refused = stage.allocate(quarter.requested, None);
+        assert!(
+            matches!(refused, Err(AllocError::Device { .. })),
+            "nothing tells when it is free: {refused:?}"
+        );
+        stage.pool.end_synchronized_stream(gone).unwrap();
+        assert_eq!(stage.allocate(quarter.requested, None).unwrap().address, quarter.address);
         stage.assert_clean();
     }
 }

@@ -133,11 +133,12 @@ impl Inner {
         }
         // Who wants no stream to wait wants even less to wait here.
         if has_streams && (request.stream.is_none() || self.config.stream_reuse().internal_dependencies) {
-            if let Err(error) = self.synchronize_all() {
-                return Err(self.explain(request, Refusal::Device(error)));
-            }
+            let synchronized = self.synchronize_all();
             if let Some(served) = take(&mut self.state.lock(), request) {
                 return Ok(served);
+            }
+            if let Err(error) = synchronized {
+                return Err(self.explain(request, Refusal::Device(error)));
             }
             released = self.release_idle_arenas().released;
             if !released.is_zero() {

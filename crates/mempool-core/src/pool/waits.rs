@@ -115,9 +115,10 @@ impl Inner {
         self.go_through_batches(|batch| order.is_complete(batch.event), order)
     }
 
-    /// Waits, on this thread, for all that any stream has been given.
+    /// Waits, on this thread, for all that any stream has been given. Goes on when it cannot for one of them, and says so at the end.
     pub(super) fn synchronize_all(&self) -> Result<(), DeviceError> {
         let Some(order) = self.device.stream_order() else { return Ok(()) };
+        let mut failed = None;
         let slots: Vec<Slot> = self.state.lock().heap.streams.open_slots().collect();
         for slot in slots {
             let closed = {
@@ -127,20 +128,27 @@ impl Inner {
                 }
                 Closed::close(&mut state, slot)
             };
-            self.record(closed)?;
-        }
-        let Some(_reaping) = Reaping::begin(self, true) else { return Ok(()) };
-        let mut failed = None;
-        self.go_through_batches(
-            |batch| match order.synchronize_event(batch.event) {
-                Ok(()) => Ok(true),
-                Err(error) => {
+            let device = closed.device;
+            if let Err(error) = self.record(closed) {
+                // If it has ended meanwhile, it may be gone, and its last event is among those that are waited for.
+                let streams = &self.state.lock().heap.streams;
+                if streams.is_open(slot) && streams.device_stream(slot) == device {
                     failed.get_or_insert(error);
-                    Ok(false)
                 }
-            },
-            order,
-        );
+            }
+        }
+        if let Some(_reaping) = Reaping::begin(self, true) {
+            self.go_through_batches(
+                |batch| match order.synchronize_event(batch.event) {
+                    Ok(()) => Ok(true),
+                    Err(error) => {
+                        failed.get_or_insert(error);
+                        Ok(false)
+                    }
+                },
+                order,
+            );
+        }
         failed.map_or(Ok(()), Err)
     }
 
