@@ -327,7 +327,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
     mutant(
         "a run that is split by an aligned block loses its stamps",
         PAGE_HEAP,
-        "self.free_runs.stamps_mut(rest).join(&stamps);",
+        "self.free_runs.stamps_mut(rest).join(&theirs);",
         "",
         StreamOrder,
     ),

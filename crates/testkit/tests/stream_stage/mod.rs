@@ -87,9 +87,20 @@ impl Stage {
     /// The same; when the pool refuses, nothing has happened.
     pub(crate) fn try_end_stream(&self, stream: StreamId) -> Result<(), StreamError> {
         self.pool.end_stream(stream)?;
+        self.destroy(stream);
+        Ok(())
+    }
+
+    /// Waits for the work of a stream, tells the pool that it is done, and destroys the stream.
+    pub(crate) fn end_idle_stream(&self, stream: StreamId) {
+        self.engine.synchronize_stream(self.on_device(stream)).unwrap();
+        self.pool.end_synchronized_stream(stream).unwrap();
+        self.destroy(stream);
+    }
+
+    fn destroy(&self, stream: StreamId) {
         let on_device = self.streams.write().remove(&stream).unwrap();
         self.engine.destroy_stream(on_device, PendingWork::Finish).unwrap();
-        Ok(())
     }
 
     pub(crate) fn on_device(&self, stream: StreamId) -> host_device::engine::StreamId {
