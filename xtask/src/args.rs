@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use crate::bench::{BenchOptions, Depth};
 use crate::mutants::MutantOptions;
+use crate::soak;
 use crate::step::{self, Step};
 
 /// One task with its options.
@@ -31,6 +32,11 @@ pub(crate) enum Verb {
     Bench(BenchOptions),
     /// Break dangerous lines and see whether tests notice.
     Mutants(MutantOptions),
+    /// Play on streams for minutes.
+    Soak {
+        /// Options of the soak and their values.
+        arguments: Vec<String>,
+    },
     /// Make the bindings of ACL from our headers.
     Bindgen {
         /// Only compare with the committed ones.
@@ -96,6 +102,8 @@ Tasks:
                              measure the pool against its peers
   mutants [--only N]... [--list]
                              break the most dangerous lines of the pool, in a copy, and see whether the tests notice
+  soak [--minutes N] [--seed S] [--threads N] [--streams N]
+                             let threads play on streams under the race detector, while device calls fail; in release
   bindgen [--check]          make the bindings of ACL from crates/acl-sys/headers, or only compare; needs libclang
   check-headers DIR          compare crates/acl-sys/headers with the ACL headers below DIR: of an installed CANN, or of
                              an unpacked torch_npu wheel
@@ -129,6 +137,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Verb, Usag
         }),
         "bench" => parse_bench(args),
         "mutants" => parse_mutants(args),
+        "soak" => parse_soak(args),
         "bindgen" => parse_bindgen(args),
         "check-headers" => Ok(Verb::CheckHeaders { folder: parse_folder("check-headers", args)? }),
         "sim" => Ok(Verb::Sim { folder: parse_folder("sim", args)? }),
@@ -177,6 +186,18 @@ fn parse_mutants(mut args: impl Iterator<Item = String>) -> Result<Verb, UsageEr
         }
     }
     Ok(Verb::Mutants(options))
+}
+
+/// The soak itself reads the values.
+fn parse_soak(mut args: impl Iterator<Item = String>) -> Result<Verb, UsageError> {
+    let mut arguments = Vec::new();
+    while let Some(argument) = args.next() {
+        let Some(&option) = soak::OPTIONS.iter().find(|&&option| option == argument) else {
+            return Err(UsageError::UnknownArgument { verb: "soak", argument });
+        };
+        arguments.extend([argument, args.next().ok_or(UsageError::MissingValue { option })?]);
+    }
+    Ok(Verb::Soak { arguments })
 }
 
 /// The number that follows an option.
@@ -229,6 +250,8 @@ mod tests {
         );
         let chosen = MutantOptions { only: vec![3, 7], list: false };
         assert_eq!(parse_line("mutants --only 3 --only 7"), Ok(Verb::Mutants(chosen)));
+        let arguments = ["--seed", "7", "--minutes", "0.5"].map(str::to_owned).into();
+        assert_eq!(parse_line("soak --seed 7 --minutes 0.5"), Ok(Verb::Soak { arguments }));
         assert_eq!(parse_line("bindgen --check"), Ok(Verb::Bindgen { check: true }));
         assert_eq!(parse_line("check-headers a/b"), Ok(Verb::CheckHeaders { folder: "a/b".into() }));
         assert_eq!(parse_line("sim a/b"), Ok(Verb::Sim { folder: "a/b".into() }));
@@ -270,6 +293,7 @@ mod tests {
         );
         let no_number = UsageError::NoNumber { option: "--only", value: "all".to_owned() };
         assert_eq!(parse_line("mutants --only all"), Err(no_number));
+        assert_eq!(parse_line("soak --seed"), Err(UsageError::MissingValue { option: "--seed" }));
         assert_eq!(parse_line("check-headers"), Err(UsageError::MissingValue { option: "check-headers" }));
         assert_eq!(parse_line("bench --filter"), Err(UsageError::MissingValue { option: "--filter" }));
     }

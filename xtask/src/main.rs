@@ -16,6 +16,7 @@ mod mutants;
 mod output;
 mod root;
 mod sim;
+mod soak;
 mod step;
 mod test_run;
 mod tidy;
@@ -58,6 +59,7 @@ fn run(verb: Verb) -> anyhow::Result<bool> {
         Verb::Ci { only } => ci::run(&root, &only),
         Verb::Bench(options) => bench::run(&root, &options),
         Verb::Mutants(options) => mutants::run(&root, &options),
+        Verb::Soak { arguments } => soak::run(&root, &arguments),
         Verb::Bindgen { check } => bindgen::run(&root, check),
         Verb::CheckHeaders { folder } => check_headers::run(&root, &folder),
         Verb::Sim { folder } => sim::run(&root, &folder),
