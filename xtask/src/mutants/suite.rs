@@ -25,8 +25,12 @@ pub(super) enum Suite {
     StreamOrder,
     /// How often streams wait.
     StreamWaits,
+    /// What users ran into.
+    StreamBugLog,
     /// What comes in between the device calls for streams.
     StreamCalls,
+    /// Joining what streams have passed.
+    StreamJoins,
 }
 
 /// What came of building a suite.
@@ -46,7 +50,11 @@ impl Suite {
     fn package(self) -> &'static str {
         match self {
             Self::Core => "mempool-core",
-            Self::StreamOrder | Self::StreamWaits | Self::StreamCalls => "testkit",
+            Self::StreamOrder
+            | Self::StreamWaits
+            | Self::StreamBugLog
+            | Self::StreamCalls
+            | Self::StreamJoins => "testkit",
         }
     }
 
@@ -56,7 +64,9 @@ impl Suite {
             Self::Core => None,
             Self::StreamOrder => Some("stream_order"),
             Self::StreamWaits => Some("stream_waits"),
+            Self::StreamBugLog => Some("stream_bug_log"),
             Self::StreamCalls => Some("stream_calls"),
+            Self::StreamJoins => Some("stream_joins"),
         }
     }
 

@@ -4,7 +4,7 @@
 //! change the row with it; when you write a line that would be as dangerous if it were wrong, give it a row. A mutant that nobody can
 //! tell from the sound code is no mutant: find out why, and remove the line or the row.
 
-use super::suite::Suite::{self, Core, StreamCalls, StreamOrder, StreamWaits};
+use super::suite::Suite::{self, Core, StreamBugLog, StreamCalls, StreamJoins, StreamOrder, StreamWaits};
 
 /// One broken line.
 #[derive(Debug)]
@@ -138,6 +138,27 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "order.release_event(batch.event)",
         "Ok::<(), DeviceError>(())",
         StreamOrder,
+    ),
+    mutant(
+        "one stream alone records events that nobody needs",
+        WAITS,
+        "let wanted = streams.open_count() > 1 || state.has_host_requests;",
+        "let wanted = streams.open_count() > 0;",
+        StreamBugLog,
+    ),
+    mutant(
+        "waiting for all streams stops at one that has just ended",
+        WAITS,
+        "if streams.is_open(slot) && streams.device_stream(slot) == device {",
+        "if streams.device_stream(slot) == device {",
+        StreamCalls,
+    ),
+    mutant(
+        "one stream's failure keeps a request from memory of the others",
+        ALLOCATE,
+        "let synchronized = self.synchronize_all();\n            if let Some(served)",
+        "let synchronized = self.synchronize_all();\n            if synchronized.is_ok()\n                && let Some(served)",
+        StreamCalls,
     ),
     // Waits.
     mutant(
@@ -359,7 +380,28 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "let fits = joining == Joining::All || joining == Joining::SameStreams || {",
         StreamOrder,
     ),
+    mutant(
+        "what an aligned block leaves is not joined when its stamps have passed",
+        PAGE_HEAP,
+        "self.free_runs.stamps(number).filter(|theirs| !theirs.is_empty()).cloned();",
+        "Some(stamps.clone()).filter(|theirs| !theirs.is_empty());",
+        StreamJoins,
+    ),
+    mutant(
+        "objects of a stream that ended with its work done stay held",
+        POOL_STREAMS,
+        "streams.set_done(slot, last);\n        settle(&mut state);",
+        "streams.set_done(slot, last);",
+        StreamJoins,
+    ),
     // Arenas and the end.
+    mutant(
+        "the quota is passed while several threads grow the pool",
+        ALLOCATE,
+        "state.reserved.checked_add(bytes).filter(|sum| *sum <= self.limit())?;",
+        "state.reserved.checked_add(bytes)?;",
+        StreamBugLog,
+    ),
     mutant(
         "trim does not wait for streams",
         TRIM,
