@@ -225,8 +225,13 @@ mod stream_calls {
         stage.free(&whole, Some(s));
         let beside = stage.clone();
         stage.before_next(CallKind::RecordEvent, move || beside.end_stream(s));
-        let again = stage.allocate(Bytes::mib(2), None).unwrap();
+        let again = stage.allocate(HALF, None).unwrap();
         assert_eq!(again.address, whole.address);
+        let t = stage.add_stream();
+        let beside = stage.clone();
+        stage.before_next(CallKind::RecordEvent, move || beside.end_stream(t));
+        let refused = stage.allocate(Bytes::mib(2), None);
+        assert!(matches!(refused, Err(AllocError::OutOfMemory(_))), "no device is to blame: {refused:?}");
         stage.assert_clean();
     }
 
@@ -253,5 +258,20 @@ mod stream_calls {
         stage.pool.end_synchronized_stream(gone).unwrap();
         assert_eq!(stage.allocate(quarter.requested, None).unwrap().address, quarter.address);
         stage.assert_clean();
+    }
+    #[test]
+    fn a_pool_that_ends_gives_its_events_back_also_when_it_cannot_wait_for_them() {
+        let stage = Stage::new(Bytes::gib(1), tight());
+        let [s, t] = stage.add_streams();
+        for stream in [s, t] {
+            let half = stage.allocate(HALF, Some(stream)).unwrap();
+            stage.work(&half, stream, 10);
+            stage.free(&half, Some(stream));
+        }
+        stage.pool.end_stream(s).unwrap();
+        stage.faults.fail_from(CallKind::SynchronizeEvent, 1, Fault::Other);
+        let Stage { engine, pool, .. } = stage;
+        drop(pool);
+        assert_eq!(engine.live_events(), 0);
     }
 }

@@ -179,9 +179,7 @@ impl Inner {
                 any = true;
                 if let Some(batch) = in_hand.batch.take() {
                     self.complete(&batch);
-                    if let Err(error) = order.release_event(batch.event) {
-                        tracing::debug!(pool = %self.name, %error, "an event could not be given back");
-                    }
+                    self.release_event(&batch, order);
                 }
             }
         }
@@ -190,6 +188,25 @@ impl Inner {
             while self.state.lock().heap.rejoin(SETTLED_AT_ONCE) {}
         }
         any
+    }
+
+    /// Gives back the events that could not be waited for, when nobody is left to ask about them.
+    pub(super) fn release_events(&self) {
+        let Some(order) = self.device.stream_order() else { return };
+        let slots = self.state.lock().heap.streams.slots();
+        for slot in 0..slots {
+            loop {
+                let next = self.state.lock().heap.streams.pop_batch(slot);
+                let Some(batch) = next else { break };
+                self.release_event(&batch, order);
+            }
+        }
+    }
+
+    fn release_event(&self, batch: &Batch, order: &dyn StreamOrder) {
+        if let Err(error) = order.release_event(batch.event) {
+            tracing::debug!(pool = %self.name, %error, "an event could not be given back");
+        }
     }
 
     fn complete(&self, batch: &Batch) {
