@@ -63,8 +63,9 @@ pub(crate) fn run(root: &Path, options: &MutantOptions) -> anyhow::Result<bool> 
         }
         return Ok(true);
     }
-    let target = workspace::target_directory(root)?;
-    let copy = target.join("mutants/tree");
+    let folder = workspace::target_directory(root)?.join("mutants");
+    // Built in a folder of its own: cargo cannot tell the copy's crates from the ones that are copied.
+    let (copy, target) = (folder.join("tree"), folder.join("build"));
     copy_sources(root, &copy)?;
     say(format_args!("mutants: {} to try, in {}", chosen.len(), copy.display()));
     let start = Instant::now();

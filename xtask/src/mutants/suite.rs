@@ -101,7 +101,7 @@ impl Suite {
 
     /// Runs it as cargo would.
     pub(super) fn run(self, copy: &Path, target: &Path, program: &Path) -> anyhow::Result<Ran> {
-        let log = target.join("mutants/output.txt");
+        let log = target.join("output.txt");
         let output = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
         let mut command = Command::new(program);
         command.current_dir(copy.join("crates").join(self.package()));

@@ -22,6 +22,7 @@ pub(super) struct Mutant {
 }
 
 const STREAMS: &str = "crates/mempool-core/src/order/streams.rs";
+const STAMP: &str = "crates/mempool-core/src/order/stamp.rs";
 const HELD: &str = "crates/mempool-core/src/heap/held.rs";
 const ORDERED: &str = "crates/mempool-core/src/heap/ordered.rs";
 const PAGE_HEAP: &str = "crates/mempool-core/src/heap/page_heap.rs";
@@ -295,7 +296,42 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "entry.state == Life::Ended && entry.batches.is_empty()",
         Core,
     ),
+    mutant(
+        "what is done becomes pending again",
+        STREAMS,
+        "entry.done = entry.done.max(epoch);",
+        "entry.done = epoch;",
+        Core,
+    ),
+    mutant(
+        "of two stamps of a stream the later one is lost",
+        STAMP,
+        "Some(own) => *own = (*own).max(stamp),",
+        "Some(own) => *own = (*own).min(stamp),",
+        Core,
+    ),
     // Memory that waits.
+    mutant(
+        "an object with an old stamp hides those below it on its stack",
+        HELD,
+        "if stack.back().is_none_or(|&(_, epoch)| epoch <= stamp.epoch()) {",
+        "if stack.back().is_none_or(|&(_, epoch)| epoch <= epoch.max(stamp.epoch())) {",
+        Core,
+    ),
+    mutant(
+        "a stream is made to wait for itself",
+        HELD,
+        ".filter(|&(other, _)| other != slot);",
+        ".filter(|&(other, _)| other != slot || other == slot);",
+        Core,
+    ),
+    mutant(
+        "of another stream the object with the latest stamp is taken, not that with the oldest",
+        HELD,
+        "stacks[class].pop_front()?",
+        "stacks[class].pop_back()?",
+        Core,
+    ),
     mutant(
         "the rest of a slab of pending pages is everybody's",
         ORDERED,
