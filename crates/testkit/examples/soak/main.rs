@@ -36,6 +36,13 @@ struct Options {
     streams: usize,
 }
 
+impl Options {
+    /// The threads by name, as reports of races have them: those want names that live for ever.
+    fn names(&self) -> Vec<&'static str> {
+        (0..self.threads).map(|number| &*format!("thread {number}").leak()).collect()
+    }
+}
+
 /// How the pool of a round is made.
 struct Temper {
     limit: Bytes,
@@ -77,12 +84,13 @@ fn main() -> ExitCode {
     };
     let Options { minutes, seed, threads, streams } = options;
     say(format_args!("soak: seed {seed}, {threads} threads, {streams} streams, {minutes} minutes"));
+    let names = options.names();
     let start = Instant::now();
     let mut operations = 0;
     for round in 0.. {
         let temper = Temper::of_round(round, seed);
         let began = Instant::now();
-        let played = match play(&options, round, &temper) {
+        let played = match play(&options, &names, round, &temper) {
             Ok(played) => played,
             Err(failure) => {
                 say(format_args!("soak: FAILED in round {round} ({temper}): {failure}"));
@@ -103,7 +111,7 @@ fn main() -> ExitCode {
 }
 
 /// Plays one round and answers how many operations that were.
-fn play(options: &Options, round: u64, temper: &Temper) -> Result<u64, String> {
+fn play(options: &Options, names: &[&'static str], round: u64, temper: &Temper) -> Result<u64, String> {
     let config = PoolConfig::builder()
         .max_size(temper.limit)
         .arena_size(Bytes::mib(4))
@@ -112,10 +120,10 @@ fn play(options: &Options, round: u64, temper: &Temper) -> Result<u64, String> {
     let stage = Stage::new(Bytes::gib(4), config);
     let common = Arc::new(Common::new(temper.with_faults));
     let each = (options.streams / options.threads).max(1);
-    let players: Vec<_> = (0..options.threads)
-        .map(|number| {
-            let who: &'static str = format!("thread {number}").leak();
-            let seed = options.seed ^ round.rotate_left(40) ^ (number as u64).rotate_left(52);
+    let players: Vec<_> = (0_u64..)
+        .zip(names)
+        .map(|(number, &who)| {
+            let seed = options.seed ^ round.rotate_left(40) ^ number.rotate_left(52);
             let mut player = Player::new(stage.of(who), Arc::clone(&common), seed, each);
             let thread = thread::Builder::new().name(who.to_owned()).spawn(move || player.play(STEPS));
             (who, thread)
