@@ -2,11 +2,14 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use crate::bench::{BenchOptions, Depth};
 use crate::card_program::Card;
 use crate::demo_ascend::DemoOptions;
 use crate::hardware_test::HardwareTestOptions;
+use crate::mutants::MutantOptions;
+use crate::soak;
 use crate::step::{self, Step};
 
 /// One task with its options.
@@ -30,6 +33,13 @@ pub(crate) enum Verb {
     },
     /// Run the benchmark.
     Bench(BenchOptions),
+    /// Break dangerous lines and see whether tests notice.
+    Mutants(MutantOptions),
+    /// Play on streams for minutes.
+    Soak {
+        /// Options of the soak and their values.
+        arguments: Vec<String>,
+    },
     /// Make the bindings of ACL from our headers.
     Bindgen {
         /// Only compare with the committed ones.
@@ -62,6 +72,8 @@ pub(crate) enum UsageError {
     UnknownArgument { verb: &'static str, argument: String },
     /// The option needs a value after it.
     MissingValue { option: &'static str },
+    /// The value after the option is no number that it takes.
+    NoNumber { option: &'static str, value: String },
     /// `ci` was asked for a step that does not exist.
     UnknownStep(String),
 }
@@ -73,6 +85,9 @@ impl fmt::Display for UsageError {
             Self::UnknownVerb(verb) => write!(f, "there is no task `{verb}`"),
             Self::UnknownArgument { verb, argument } => write!(f, "`{verb}` does not take `{argument}`"),
             Self::MissingValue { option } => write!(f, "`{option}` needs a value after it"),
+            Self::NoNumber { option, value } => {
+                write!(f, "`{option}` takes a whole number, not `{value}`")
+            }
             Self::UnknownStep(name) => {
                 write!(f, "`ci` has no step `{name}`; the steps are {}", step_names())
             }
@@ -92,6 +107,10 @@ Tasks:
   ci [STEP...]               run the checks in order, or only the named ones: {steps}
   bench [--quick|--full] [--json] [--filter NAME]
                              measure the pool against its peers
+  mutants [--only N]... [--list]
+                             break the most dangerous lines of the pool, in a copy, and see whether the tests notice
+  soak [--minutes N] [--seed S] [--threads N] [--streams N]
+                             let threads play on streams under the race detector, while device calls fail; in release
   bindgen [--check]          make the bindings of ACL from crates/acl-sys/headers, or only compare; needs libclang
   check-headers DIR          compare crates/acl-sys/headers with the ACL headers below DIR: of an installed CANN, or of
                              an unpacked torch_npu wheel
@@ -129,6 +148,8 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Verb, Usag
                 .collect::<Result<_, _>>()?,
         }),
         "bench" => parse_bench(args),
+        "mutants" => parse_mutants(args),
+        "soak" => parse_soak(args),
         "bindgen" => parse_bindgen(args),
         "check-headers" => Ok(Verb::CheckHeaders { folder: parse_folder("check-headers", args)? }),
         "hardware-test" => parse_hardware_test(args),
@@ -167,6 +188,39 @@ fn parse_bench(mut args: impl Iterator<Item = String>) -> Result<Verb, UsageErro
         }
     }
     Ok(Verb::Bench(options))
+}
+
+fn parse_mutants(mut args: impl Iterator<Item = String>) -> Result<Verb, UsageError> {
+    let mut options = MutantOptions::default();
+    while let Some(argument) = args.next() {
+        match argument.as_str() {
+            "--list" => options.list = true,
+            "--only" => options.only.push(number_after("--only", &mut args)?),
+            _ => return Err(UsageError::UnknownArgument { verb: "mutants", argument }),
+        }
+    }
+    Ok(Verb::Mutants(options))
+}
+
+/// The soak itself reads the values.
+fn parse_soak(mut args: impl Iterator<Item = String>) -> Result<Verb, UsageError> {
+    let mut arguments = Vec::new();
+    while let Some(argument) = args.next() {
+        let Some(&option) = soak::OPTIONS.iter().find(|&&option| option == argument) else {
+            return Err(UsageError::UnknownArgument { verb: "soak", argument });
+        };
+        arguments.extend([argument, args.next().ok_or(UsageError::MissingValue { option })?]);
+    }
+    Ok(Verb::Soak { arguments })
+}
+
+/// The number that follows an option.
+fn number_after<T: FromStr>(
+    option: &'static str,
+    args: &mut impl Iterator<Item = String>,
+) -> Result<T, UsageError> {
+    let value = args.next().ok_or(UsageError::MissingValue { option })?;
+    value.parse().map_err(|_| UsageError::NoNumber { option, value })
 }
 
 fn parse_bindgen(args: impl Iterator<Item = String>) -> Result<Verb, UsageError> {
@@ -240,6 +294,10 @@ mod tests {
             parse_line("test --long -- -p testkit"),
             Ok(Verb::Test { long: true, rest: vec!["-p".to_owned(), "testkit".to_owned()] })
         );
+        let chosen = MutantOptions { only: vec![3, 7], list: false };
+        assert_eq!(parse_line("mutants --only 3 --only 7"), Ok(Verb::Mutants(chosen)));
+        let arguments = ["--seed", "7", "--minutes", "0.5"].map(str::to_owned).into();
+        assert_eq!(parse_line("soak --seed 7 --minutes 0.5"), Ok(Verb::Soak { arguments }));
         assert_eq!(parse_line("bindgen --check"), Ok(Verb::Bindgen { check: true }));
         assert_eq!(parse_line("check-headers a/b"), Ok(Verb::CheckHeaders { folder: "a/b".into() }));
         assert_eq!(parse_line("sim a/b"), Ok(Verb::Sim { folder: "a/b".into() }));
@@ -299,6 +357,9 @@ mod tests {
             parse_line("hardware-test --report"),
             Err(UsageError::MissingValue { option: "--report" })
         );
+        let no_number = UsageError::NoNumber { option: "--only", value: "all".to_owned() };
+        assert_eq!(parse_line("mutants --only all"), Err(no_number));
+        assert_eq!(parse_line("soak --seed"), Err(UsageError::MissingValue { option: "--seed" }));
         assert_eq!(parse_line("check-headers"), Err(UsageError::MissingValue { option: "check-headers" }));
         assert_eq!(parse_line("bench --filter"), Err(UsageError::MissingValue { option: "--filter" }));
     }

@@ -15,9 +15,11 @@ mod check_headers;
 mod ci;
 mod demo_ascend;
 mod hardware_test;
+mod mutants;
 mod output;
 mod root;
 mod sim;
+mod soak;
 mod step;
 mod test_run;
 mod tidy;
@@ -62,6 +64,8 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
         Verb::Test { long, rest } => test_run::run(&root, long, &rest)?,
         Verb::Ci { only } => ci::run(&root, &only)?,
         Verb::Bench(options) => bench::run(&root, &options)?,
+        Verb::Mutants(options) => mutants::run(&root, &options)?,
+        Verb::Soak { arguments } => soak::run(&root, &arguments)?,
         Verb::Bindgen { check } => bindgen::run(&root, check)?,
         Verb::CheckHeaders { folder } => check_headers::run(&root, &folder)?,
         Verb::Sim { folder } => sim::run(&root, &folder)?,

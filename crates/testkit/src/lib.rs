@@ -13,6 +13,9 @@
 //!
 //! Everything answers a [`Violation`] instead of panicking, so that one run can gather several.
 //!
+//! Two programs are built on it and on its tests: `cargo xtask soak` lets threads play on streams for minutes (`examples/soak`), and
+//! `cargo xtask mutants` breaks dangerous lines of the pool one by one and runs the test file that must notice.
+//!
 //! # Environment
 //!
 //! `MEMPOOL_TEST_SEED=N` repeats a failed run; `MEMPOOL_TEST_LONG=1` takes a million steps where a test is

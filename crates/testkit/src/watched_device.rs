@@ -206,8 +206,9 @@ impl Device for WatchedDevice {
         answer
     }
 
+    /// Events are none of the rules' business.
     fn stream_order(&self) -> Option<&dyn StreamOrder> {
-        None
+        self.inner.stream_order()
     }
 
     fn virtual_memory(&self) -> Option<&dyn VirtualMemory> {

@@ -1,6 +1,6 @@
 //! The packages of the workspace, from `cargo metadata`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Context as _;
@@ -67,6 +67,23 @@ impl Package {
 ///
 /// When cargo could not be run, does not accept the workspace, or answers in a form not known here.
 pub(crate) fn read(root: &Path) -> anyhow::Result<Vec<Package>> {
+    parse(&metadata(root)?)
+}
+
+/// Where cargo builds the workspace at `root`.
+///
+/// # Errors
+///
+/// As [`read`].
+pub(crate) fn target_directory(root: &Path) -> anyhow::Result<PathBuf> {
+    let metadata: Value = serde_json::from_str(&metadata(root)?).context("the output of `cargo metadata`")?;
+    let folder =
+        metadata["target_directory"].as_str().context("`cargo metadata` names no target_directory")?;
+    Ok(folder.into())
+}
+
+/// The output of `cargo metadata`.
+fn metadata(root: &Path) -> anyhow::Result<String> {
     let output = Command::new("cargo")
         .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
         .current_dir(root)
@@ -77,7 +94,7 @@ pub(crate) fn read(root: &Path) -> anyhow::Result<Vec<Package>> {
         "`cargo metadata` does not accept the workspace: {}",
         String::from_utf8_lossy(&output.stderr).trim()
     );
-    parse(&String::from_utf8(output.stdout)?)
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// Reads the output of `cargo metadata --format-version 1 --no-deps`.

@@ -109,3 +109,115 @@ impl HeldObjects {
             + self.shared.capacity() * size_of::<(ObjectId, Stamps)>()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::DeviceStream;
+    use crate::event::PoolId;
+    use crate::order::StreamId;
+
+    /// What was pushed, in that order.
+    #[derive(Debug, Clone)]
+    struct Pushed {
+        object: ObjectId,
+        class: usize,
+        stamps: Stamps,
+        /// Whether it went onto the stack of its stream.
+        is_stacked: bool,
+    }
+
+    impl Pushed {
+        /// The stamp, if it is on the stack of `class` for `slot`.
+        fn on_stack(&self, slot: Slot, class: usize) -> Option<Stamp> {
+            let stamp = self.stamps.iter().next().filter(|stamp| stamp.slot() == slot)?;
+            (self.is_stacked && self.class == class).then_some(stamp)
+        }
+    }
+
+    fn stamp(streams: &mut Streams, id: StreamId) -> Stamp {
+        streams.stamp(id).expect("the stream is open")
+    }
+
+    fn play(seed: u64, steps: usize) {
+        const CLASSES_USED: usize = 3;
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut streams = Streams::default();
+        let ids = [1, 2, 3].map(|number| streams.add(PoolId(7), DeviceStream::new(number)).unwrap());
+        let mut held = HeldObjects::default();
+        let mut pushed: Vec<Pushed> = Vec::new();
+        let mut old_stamps = Vec::new();
+        for step in 0..u32::try_from(steps).unwrap() {
+            let (slot, class) = (random.u16(..3), random.usize(..CLASSES_USED));
+            let object = ObjectId::new(step, 0);
+            match random.u8(..100) {
+                0..40 => {
+                    let stamp = stamp(&mut streams, ids[usize::from(slot)]);
+                    old_stamps.push(stamp);
+                    held.push(class, object, stamp);
+                    pushed.push(Pushed { object, class, stamps: stamp.into(), is_stacked: true });
+                }
+                // One that was taken for another stream and comes back unused.
+                40..46 if !old_stamps.is_empty() => {
+                    let stamp = old_stamps[random.usize(..old_stamps.len())];
+                    let latest = pushed.iter().rev().find_map(|pushed| pushed.on_stack(stamp.slot(), class));
+                    let is_stacked = latest.is_none_or(|latest| latest <= stamp);
+                    held.push(class, object, stamp);
+                    pushed.push(Pushed { object, class, stamps: stamp.into(), is_stacked });
+                }
+                46..52 => {
+                    let stamps: Stamps = ids.iter().take(2).map(|&id| stamp(&mut streams, id)).collect();
+                    held.push_shared(object, stamps.clone());
+                    pushed.push(Pushed { object, class, stamps, is_stacked: false });
+                }
+                52..66 => {
+                    let latest = pushed.iter().rposition(|pushed| pushed.on_stack(slot, class).is_some());
+                    let expected = latest.map(|index| pushed.remove(index).object);
+                    assert_eq!(held.pop_latest(slot, class), expected, "the latest of the stream's own");
+                }
+                66..74 => {
+                    let others = (0..3).filter(|&other| other != slot);
+                    let oldest_of = |other| {
+                        let on_stack =
+                            |pushed: &Pushed| Some((pushed.object, pushed.on_stack(other, class)?));
+                        pushed.iter().find_map(on_stack)
+                    };
+                    let oldest: Vec<_> = others.filter_map(oldest_of).collect();
+                    match held.pop_oldest_of_others(slot, class) {
+                        Some(taken) => {
+                            assert!(oldest.contains(&taken), "{taken:?} is none of {oldest:?}");
+                            pushed.retain(|pushed| pushed.object != taken.0);
+                        }
+                        None => assert_eq!(oldest, [], "others have objects"),
+                    }
+                }
+                74..86 => {
+                    let closed = streams.close_epoch(slot);
+                    streams.set_done(slot, closed.saturating_sub(random.u64(..4)));
+                }
+                _ => {
+                    let most = random.usize(..8);
+                    let passed = |pushed: &Pushed| pushed.stamps.iter().all(|stamp| streams.is_done(stamp));
+                    let all_passed: Vec<_> =
+                        pushed.iter().filter(|pushed| passed(pushed)).map(|pushed| pushed.object).collect();
+                    let taken = held.take_passed(&streams, most);
+                    assert_eq!(taken.len(), most.min(all_passed.len()), "all that have passed, up to {most}");
+                    assert!(taken.iter().all(|object| all_passed.contains(object)), "{taken:?}");
+                    pushed.retain(|pushed| !taken.contains(&pushed.object));
+                }
+            }
+            let mut there: Vec<_> = held.iter().collect();
+            let mut expected: Vec<_> = pushed.iter().map(|pushed| pushed.object).collect();
+            there.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(there, expected, "each once, in step {step} of seed {seed}");
+        }
+    }
+
+    #[test]
+    fn every_object_is_held_once_until_its_own_stream_takes_it_another_one_waits_or_all_have_passed_it() {
+        for seed in 0..40 {
+            play(seed, 400);
+        }
+    }
+}

@@ -14,6 +14,8 @@
 
 mod stamp;
 mod streams;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use stamp::{Slot, Stamp, Stamps};
 pub(crate) use streams::{Batch, Streams};

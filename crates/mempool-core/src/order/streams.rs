@@ -81,7 +81,7 @@ struct Entry {
     done: u64,
     /// By slot: the epoch of that stream for which this one waits.
     waited: Vec<u64>,
-    /// Recorded and not known to be done, oldest first.
+    /// Recorded and not known to be done, in the order of their epochs.
     batches: VecDeque<Batch>,
 }
 
@@ -231,6 +231,18 @@ impl Streams {
         stamps.iter().all(|stamp| self.is_ordered(stamp, stream))
     }
 
+    /// The stamps in the order in which to wait for them: first those whose streams have waited for most of the others, which need no wait
+    /// of their own then.
+    pub(crate) fn in_order_of_waits(&self, stamps: &Stamps) -> Vec<Stamp> {
+        let mut all: Vec<Stamp> = stamps.iter().collect();
+        let brings = |stamp: &Stamp| {
+            let others = stamps.iter().filter(|other| other.slot() != stamp.slot());
+            others.filter(|&other| self.is_ordered(other, Some(stamp.slot()))).count()
+        };
+        all.sort_by_cached_key(|stamp| std::cmp::Reverse(brings(stamp)));
+        all
+    }
+
     /// Closes the open epoch of a stream and says which it was.
     pub(crate) fn close_epoch(&mut self, slot: Slot) -> u64 {
         let entry = self.entry_mut(slot);
@@ -251,9 +263,12 @@ impl Streams {
         self.entry(slot).waited.clone()
     }
 
-    /// Takes note of a recorded event.
-    pub(crate) fn push_batch(&mut self, batch: Batch) {
-        self.entry_mut(batch.slot).batches.push_back(batch);
+    /// Takes note of a recorded event, or puts one back that was taken out and is not done.
+    pub(crate) fn put_batch(&mut self, batch: Batch) {
+        let batches = &mut self.entry_mut(batch.slot).batches;
+        // Threads may come back from the device in another order than that in which they closed their epochs.
+        let place = batches.partition_point(|other| other.epoch < batch.epoch);
+        batches.insert(place, batch);
     }
 
     /// Takes the oldest batch of a stream out, to ask the device about it.
@@ -261,14 +276,11 @@ impl Streams {
         self.entries.get_mut(usize::from(slot))?.batches.pop_front()
     }
 
-    /// Puts a batch back that is not done.
-    pub(crate) fn return_batch(&mut self, batch: Batch) {
-        self.entry_mut(batch.slot).batches.push_front(batch);
-    }
-
-    /// Takes the last batch of a stream that has ended out, to make others wait for its event.
-    pub(crate) fn pop_final_batch(&mut self, slot: Slot) -> Option<Batch> {
-        self.entry_mut(slot).batches.pop_back()
+    /// Takes the first event that covers a stamp out, to make others wait for it. `None` also while another thread has it in hand.
+    pub(crate) fn take_batch_covering(&mut self, stamp: Stamp) -> Option<Batch> {
+        let batches = &mut self.entry_mut(stamp.slot()).batches;
+        let place = batches.partition_point(|batch| batch.epoch < stamp.epoch());
+        batches.remove(place)
     }
 
     /// Whether the slot's stream takes work.

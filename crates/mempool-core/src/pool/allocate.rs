@@ -136,11 +136,12 @@ impl Inner {
         }
         // Who wants no stream to wait wants even less to wait here.
         if has_streams && (request.stream.is_none() || request.may_wait) {
-            if let Err(error) = self.synchronize_all() {
-                return Err(self.explain(request, Refusal::Device(error)));
-            }
+            let synchronized = self.synchronize_all();
             if let Some(served) = take(&mut self.state.lock(), request, Reach::Far) {
                 return Ok(served);
+            }
+            if let Err(error) = synchronized {
+                return Err(self.explain(request, Refusal::Device(error)));
             }
             released = self.release_idle_arenas().released;
             if !released.is_zero() {
@@ -150,6 +151,8 @@ impl Inner {
                 }
             }
         }
+        // It may have ended meanwhile.
+        self.check_stream(request)?;
         Err(self.explain(request, refusal))
     }
 
@@ -170,7 +173,7 @@ impl Inner {
         {
             return Some(served);
         }
-        let (waiter, taken) = {
+        let (stream, taken) = {
             let mut state = self.state.lock();
             state.heap.gather();
             if let Some(served) = take(&mut state, request, Reach::Near) {
@@ -179,10 +182,10 @@ impl Inner {
             let stream = request.stream.filter(|_| request.may_wait)?;
             let waiter = state.heap.streams.slot_of(stream)?;
             let order = Order { stream: Some(waiter), reach: Reach::Wait };
-            let (served, pending) = take_ordered(&mut state, request, order)?;
-            (waiter, Taken { inner: self, served: Some(served), pending })
+            let (block, pending) = take_ordered(&mut state, request, order)?;
+            (stream, Taken { inner: self, block: Some(block), pending })
         };
-        match self.insert_waits(waiter, &taken.pending) {
+        match self.insert_waits(stream, &taken.pending) {
             Ok(()) => taken.keep(),
             Err(error) => {
                 tracing::debug!(pool = %self.name, %error, "could not make a stream wait");
@@ -364,20 +367,22 @@ impl Drop for Reserved<'_> {
 /// kept.
 struct Taken<'a> {
     inner: &'a Inner,
-    served: Option<Served>,
+    block: Option<RawAllocation>,
     /// What may still touch it.
     pending: Stamps,
 }
 
 impl Taken<'_> {
+    /// Hands it out. Only now is there anything to tell of it.
     fn keep(mut self) -> Option<Served> {
-        self.served.take()
+        let block = self.block.take()?;
+        Some((block, self.inner.state.lock().next_sequence()))
     }
 }
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
-        if let Some((block, _)) = self.served.take() {
+        if let Some(block) = self.block.take() {
             let mut state = self.inner.state.lock();
             let undone = state.heap.free_ordered(block.address, std::mem::take(&mut self.pending));
             debug_assert!(undone.is_ok(), "the block was live");
@@ -396,14 +401,15 @@ fn take(state: &mut State, request: &Request, reach: Reach) -> Option<Served> {
         };
         let near = request.may_wait && state.heap.is_tight() && reach == Reach::Near;
         let order = Order { stream, reach: if near { Reach::Near } else { Reach::Far } };
-        return take_ordered(state, request, order).map(|(served, _)| served);
+        let (block, _) = take_ordered(state, request, order)?;
+        return Some((block, state.next_sequence()));
     }
     let block = state.heap.allocate_padded(request.requested, request.occupied, request.block_alignment)?;
-    Some(note(state, request, block))
+    Some((note(state, request, block), state.next_sequence()))
 }
 
 /// Serves a request from what is free, and says what the stream must come after first, if it may wait.
-fn take_ordered(state: &mut State, request: &Request, order: Order) -> Option<(Served, Stamps)> {
+fn take_ordered(state: &mut State, request: &Request, order: Order) -> Option<(RawAllocation, Stamps)> {
     let Request { requested, occupied, block_alignment, .. } = *request;
     let OrderedBlock { block, pending } =
         state.heap.allocate_ordered(requested, occupied, block_alignment, order)?;
@@ -411,9 +417,8 @@ fn take_ordered(state: &mut State, request: &Request, order: Order) -> Option<(S
 }
 
 #[inline]
-fn note(state: &mut State, request: &Request, block: Block) -> Served {
+fn note(state: &mut State, request: &Request, block: Block) -> RawAllocation {
     state.note_allocation();
-    let sequence = state.next_sequence();
     let Block { address, bytes } = block;
-    (RawAllocation { address, requested: request.requested, bytes }, sequence)
+    RawAllocation { address, requested: request.requested, bytes }
 }

@@ -309,6 +309,7 @@ impl Drop for Inner {
         {
             // The arenas go back all the same: the device frees what it must, and nobody can wait any longer.
             tracing::error!(pool = %self.name, %error, "could not wait for the streams of a pool that ends");
+            self.release_events();
         }
         let state = self.state.get_mut();
         let totals = state.heap.totals();

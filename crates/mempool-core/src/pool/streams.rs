@@ -1,6 +1,7 @@
 //! Streams of a pool: adding and ending them, telling the pool what the caller did with them.
 
 use super::allocate::Request;
+use super::state::State;
 use super::{Inner, Pool};
 use crate::device::{DeviceStream, StreamOrder};
 use crate::error::{AllocError, FreeError, StreamError};
@@ -68,6 +69,7 @@ impl Pool {
         let slot = self.inner.open_slot(streams, stream)?;
         let last = streams.end(slot);
         streams.set_done(slot, last);
+        settle(&mut state);
         Ok(())
     }
 
@@ -150,8 +152,7 @@ impl Pool {
         }
         let mut state = self.inner.state.lock();
         state.heap.streams.mark_done(mark);
-        state.heap.settle_objects(usize::MAX);
-        while state.heap.rejoin(usize::MAX) {}
+        settle(&mut state);
         Ok(())
     }
 
@@ -179,6 +180,12 @@ impl Pool {
     pub fn reap(&self) -> bool {
         self.inner.reap()
     }
+}
+
+/// Makes what all have passed everybody's, after the caller has said what is done.
+fn settle(state: &mut State) {
+    state.heap.settle_objects(usize::MAX);
+    while state.heap.rejoin(usize::MAX) {}
 }
 
 impl Inner {
@@ -233,7 +240,7 @@ impl Ending<'_> {
     fn recorded(mut self, batch: Batch) {
         let mut state = self.inner.state.lock();
         state.counters.events += 1;
-        state.heap.streams.push_batch(batch);
+        state.heap.streams.put_batch(batch);
         self.is_recorded = true;
     }
 }

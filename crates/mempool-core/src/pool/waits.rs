@@ -3,7 +3,7 @@
 use super::Inner;
 use super::state::State;
 use crate::device::{DeviceError, DeviceEvent, DeviceStream, StreamOrder};
-use crate::order::{Batch, Slot, Stamps};
+use crate::order::{Batch, Slot, Stamps, StreamId};
 use crate::sync::thread;
 
 /// Frees on one stream after which an event is recorded behind them, where there are several streams. Few in models, which are small.
@@ -41,6 +41,12 @@ pub(super) fn due(state: &mut State, slot: Slot) -> Option<Closed> {
     (wanted && streams.frees_in_epoch(slot) >= FREES_FOR_EVENT).then(|| Closed::close(state, slot))
 }
 
+/// The slot of a stream that is to wait. It may have ended since, and the slot may be another stream's by now.
+fn waiter(state: &State, stream: StreamId) -> Result<Slot, DeviceError> {
+    let slot = state.heap.streams.slot_of(stream);
+    slot.ok_or_else(|| DeviceError::Other("the stream that was to wait has ended".into()))
+}
+
 impl Inner {
     /// Records an event for a closed epoch. Without it nothing is lost: a later event covers the epoch too.
     pub(super) fn record(&self, closed: Closed) -> Result<(), DeviceError> {
@@ -53,15 +59,17 @@ impl Inner {
     fn keep_batch(&self, batch: Batch) {
         let mut state = self.state.lock();
         state.counters.events += 1;
-        state.heap.streams.push_batch(batch);
+        state.heap.streams.put_batch(batch);
     }
 
     /// Makes a stream come after all work that is pending on a block for it.
-    pub(super) fn insert_waits(&self, waiter: Slot, pending: &Stamps) -> Result<(), DeviceError> {
+    pub(super) fn insert_waits(&self, stream: StreamId, pending: &Stamps) -> Result<(), DeviceError> {
         let Some(order) = self.device.stream_order() else { return Ok(()) };
-        for stamp in pending.iter() {
+        let in_order = self.state.lock().heap.streams.in_order_of_waits(pending);
+        for stamp in in_order {
             let slot = stamp.slot();
             let mut state = self.state.lock();
+            let waiter = waiter(&state, stream)?;
             // An earlier wait of this loop may have brought it along.
             if state.heap.streams.is_ordered(stamp, Some(waiter)) {
                 continue;
@@ -69,28 +77,33 @@ impl Inner {
             let device = state.heap.streams.device_stream(waiter);
             let batch = if state.heap.streams.is_open(slot) {
                 let closed = Closed::close(&mut state, slot);
-                state.counters.events += 1;
                 drop(state);
                 let event = order.record_event(closed.device)?;
+                self.state.lock().counters.events += 1;
                 closed.batch(event)
             } else {
-                // Nothing can be recorded there any more; its last event is among those that are asked about.
-                let last = state.heap.streams.pop_final_batch(slot);
+                // Nothing can be recorded there any more; one of its events covers all that it was given.
+                let covering = state.heap.streams.take_batch_covering(stamp);
                 drop(state);
-                last.ok_or_else(|| {
-                    DeviceError::Other("the last event of a stream is being asked about".into())
+                covering.ok_or_else(|| {
+                    DeviceError::Other("another thread has the last event of a stream in hand".into())
                 })?
             };
-            let outcome = order.wait_event(device, batch.event);
-            let mut state = self.state.lock();
-            if outcome.is_ok() {
-                state.counters.waits += 1;
-                state.heap.streams.note_wait(waiter, batch.slot, batch.epoch, &batch.waited);
+            let in_hand = InHand { inner: self, batch: Some(batch) };
+            if let Some(batch) = &in_hand.batch {
+                order.wait_event(device, batch.event)?;
+                self.note_wait(stream, batch)?;
             }
-            state.heap.streams.push_batch(batch);
-            drop(state);
-            outcome?;
         }
+        Ok(())
+    }
+
+    /// Takes note of a wait that was made, if the stream that waits has not ended meanwhile.
+    fn note_wait(&self, stream: StreamId, batch: &Batch) -> Result<(), DeviceError> {
+        let mut state = self.state.lock();
+        state.counters.waits += 1;
+        let waiter = waiter(&state, stream)?;
+        state.heap.streams.note_wait(waiter, batch.slot, batch.epoch, &batch.waited);
         Ok(())
     }
 
@@ -102,9 +115,10 @@ impl Inner {
         self.go_through_batches(|batch| order.is_complete(batch.event), order)
     }
 
-    /// Waits, on this thread, for all that any stream has been given.
+    /// Waits, on this thread, for all that any stream has been given. Goes on when it cannot for one of them, and says so at the end.
     pub(super) fn synchronize_all(&self) -> Result<(), DeviceError> {
         let Some(order) = self.device.stream_order() else { return Ok(()) };
+        let mut failed = None;
         let slots: Vec<Slot> = {
             let me = thread::current().id();
             let mut state = self.state.lock();
@@ -122,20 +136,27 @@ impl Inner {
                 }
                 Closed::close(&mut state, slot)
             };
-            self.record(closed)?;
-        }
-        let Some(_reaping) = Reaping::begin(self, true) else { return Ok(()) };
-        let mut failed = None;
-        self.go_through_batches(
-            |batch| match order.synchronize_event(batch.event) {
-                Ok(()) => Ok(true),
-                Err(error) => {
+            let device = closed.device;
+            if let Err(error) = self.record(closed) {
+                // If it has ended meanwhile, it may be gone, and its last event is among those that are waited for.
+                let streams = &self.state.lock().heap.streams;
+                if streams.is_open(slot) && streams.device_stream(slot) == device {
                     failed.get_or_insert(error);
-                    Ok(false)
                 }
-            },
-            order,
-        );
+            }
+        }
+        if let Some(_reaping) = Reaping::begin(self, true) {
+            self.go_through_batches(
+                |batch| match order.synchronize_event(batch.event) {
+                    Ok(()) => Ok(true),
+                    Err(error) => {
+                        failed.get_or_insert(error);
+                        Ok(false)
+                    }
+                },
+                order,
+            );
+        }
         failed.map_or(Ok(()), Err)
     }
 
@@ -152,8 +173,8 @@ impl Inner {
                 // In a statement of its own, so that the lock is free while the device is asked.
                 let oldest = self.state.lock().heap.streams.pop_batch(slot);
                 let Some(batch) = oldest else { break };
-                let mut asked = Asked { inner: self, batch: Some(batch) };
-                let done = asked.batch.as_ref().is_some_and(|batch| match is_done(batch) {
+                let mut in_hand = InHand { inner: self, batch: Some(batch) };
+                let done = in_hand.batch.as_ref().is_some_and(|batch| match is_done(batch) {
                     Ok(done) => done,
                     Err(error) => {
                         tracing::debug!(pool = %self.name, %error, "an event could not be asked about");
@@ -164,11 +185,9 @@ impl Inner {
                     break;
                 }
                 any = true;
-                if let Some(batch) = asked.batch.take() {
+                if let Some(batch) = in_hand.batch.take() {
                     self.complete(&batch);
-                    if let Err(error) = order.release_event(batch.event) {
-                        tracing::debug!(pool = %self.name, %error, "an event could not be given back");
-                    }
+                    self.release_event(&batch, order);
                 }
             }
         }
@@ -179,21 +198,41 @@ impl Inner {
         any
     }
 
+    /// Gives back the events that could not be waited for, when nobody is left to ask about them.
+    pub(super) fn release_events(&self) {
+        let Some(order) = self.device.stream_order() else { return };
+        let slots = self.state.lock().heap.streams.slots();
+        for slot in 0..slots {
+            loop {
+                let next = self.state.lock().heap.streams.pop_batch(slot);
+                let Some(batch) = next else { break };
+                self.release_event(&batch, order);
+            }
+        }
+    }
+
+    fn release_event(&self, batch: &Batch, order: &dyn StreamOrder) {
+        if let Err(error) = order.release_event(batch.event) {
+            tracing::debug!(pool = %self.name, %error, "an event could not be given back");
+        }
+    }
+
     fn complete(&self, batch: &Batch) {
         self.state.lock().heap.streams.complete(batch);
     }
 }
 
-/// A batch that the device is being asked about. Goes back when this is dropped, also when the device panics, unless it was taken.
-struct Asked<'a> {
+/// A batch that is out of the table while the device is called about it, so that nobody releases its event. Goes back when this is
+/// dropped, also when the device panics, unless it was taken.
+struct InHand<'a> {
     inner: &'a Inner,
     batch: Option<Batch>,
 }
 
-impl Drop for Asked<'_> {
+impl Drop for InHand<'_> {
     fn drop(&mut self) {
         if let Some(batch) = self.batch.take() {
-            self.inner.state.lock().heap.streams.return_batch(batch);
+            self.inner.state.lock().heap.streams.put_batch(batch);
         }
     }
 }
@@ -208,11 +247,10 @@ impl<'a> Reaping<'a> {
     fn begin(inner: &'a Inner, wait: bool) -> Option<Self> {
         let me = thread::current().id();
         let mut state = inner.state.lock();
-        if !state.heap.streams.has_batches() {
-            return None;
-        }
         loop {
             match state.reaping {
+                // Only now: the thread before had one in hand.
+                None if !state.heap.streams.has_batches() => return None,
                 None => break,
                 Some(thread) if thread == me || !wait => return None,
                 Some(_) => inner.turn_ended.wait(&mut state),
