@@ -378,8 +378,15 @@ impl PageHeap {
                 stamps.retain(|stamp| !streams.is_done(stamp));
                 stamps.iter().count() != before
             };
-            if changed || joining == Joining::All {
-                let FreeRun { page, pages, .. } = self.free_runs.get(next);
+            let FreeRun { page, pages, .. } = self.free_runs.get(next);
+            let touches = |tag: u32| free_number(tag).is_some();
+            let joins = match joining {
+                Joining::SameStreams => changed,
+                Joining::All => {
+                    touches(self.tags[(page - 1) as usize]) || touches(self.tags[(page + pages) as usize])
+                }
+            };
+            if joins {
                 let stamps = std::mem::take(self.free_runs.stamps_mut(next));
                 self.free_runs.remove(next);
                 self.join_ordered(page, pages, &stamps, streams, joining);

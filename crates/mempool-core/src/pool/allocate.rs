@@ -167,11 +167,12 @@ impl Inner {
     /// The rungs between streams.
     fn reuse_across_streams(&self, request: &Request) -> Option<Served> {
         let reuse = self.config.stream_reuse();
-        if reuse.opportunistic
-            && self.reap()
-            && let Some(served) = take(&mut self.state.lock(), request, Reach::Near)
-        {
-            return Some(served);
+        if reuse.opportunistic && self.reap() {
+            let mut state = self.state.lock();
+            while state.heap.rejoin(usize::MAX) {}
+            if let Some(served) = take(&mut state, request, Reach::Near) {
+                return Some(served);
+            }
         }
         let (stream, taken) = {
             let mut state = self.state.lock();
