@@ -61,4 +61,50 @@ mod stream_joins {
         assert_eq!(stage.pool.trim().unwrap(), Bytes::mib(2));
         stage.assert_clean();
     }
+
+    /// A limit of which little is in use, so that streams keep what they free apart.
+    fn plentiful(limit: Bytes) -> mempool_core::PoolConfigBuilder {
+        PoolConfig::builder().max_size(limit).arena_size(limit)
+    }
+
+    #[test]
+    fn a_request_for_more_than_any_stream_has_freed_is_served_from_what_all_have_freed_side_by_side() {
+        let stage = Stage::new(Bytes::gib(1), plentiful(Bytes::mib(8)));
+        let [s, t, u] = stage.add_streams();
+        let blocks: Vec<_> = (0..8)
+            .map(|index| {
+                let stream = if index % 2 == 0 { s } else { t };
+                (stage.allocate(Bytes::mib(1), Some(stream)).unwrap(), stream)
+            })
+            .collect();
+        for (block, stream) in &blocks {
+            stage.work(block, *stream, 10);
+            stage.free(block, Some(*stream));
+        }
+        assert!(stage.pool.status().free_blocks > 1, "the last ones were freed when little was in use");
+        let all = stage.allocate(Bytes::mib(8), Some(u)).unwrap();
+        stage.work(&all, u, 1);
+        assert_eq!(stage.engine.now().as_micros(), 0, "u waits on the device, not the host");
+        stage.assert_clean();
+    }
+
+    #[test]
+    fn with_little_in_use_again_a_free_does_not_make_others_wait_for_the_memory_beside_it() {
+        let stage = Stage::new(Bytes::gib(1), plentiful(Bytes::mib(64)));
+        let [s, t] = stage.add_streams();
+        let most = stage.allocate(Bytes::mib(40), Some(s)).unwrap();
+        let more = stage.allocate(Bytes::mib(1), Some(s)).unwrap();
+        for block in [&most, &more] {
+            stage.free(block, Some(s));
+        }
+        let mark = stage.pool.mark(s).unwrap();
+        stage.pool.synchronized(mark).unwrap();
+        let small = stage.allocate(Bytes::mib(1), Some(s)).unwrap();
+        stage.work(&small, s, 10);
+        stage.free(&small, Some(s));
+        let beside = stage.allocate(Bytes::mib(60), Some(t)).unwrap();
+        stage.work(&beside, t, 1);
+        assert_eq!(stage.pool.status().counters.waits, 0);
+        stage.assert_clean();
+    }
 }

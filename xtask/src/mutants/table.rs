@@ -400,14 +400,14 @@ pub(super) static MUTANTS: &[Mutant] = &[
         ALLOCATE,
         "state.heap.gather();",
         "",
-        StreamWaits,
+        StreamJoins,
     ),
     mutant(
         "streams do not keep their memory apart again when there is plenty",
         ORDERED,
         "self.joining = Joining::SameStreams;",
         "",
-        StreamOrder,
+        StreamJoins,
     ),
     mutant(
         "one stream's free makes everybody wait for the neutral memory beside it",
