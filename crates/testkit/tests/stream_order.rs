@@ -6,10 +6,11 @@ mod stream_stage;
 
 #[cfg(test)]
 mod stream_order {
-    use backend_host::{CallKind, Fault};
+    use backend_host::{CallKind, Fault, HostDeviceConfig};
+    use host_device::VirtualCounts;
     use mempool_core::{
-        Alignment, AllocError, Bytes, FitPolicy, FreeError, Pool, PoolConfig, StreamError, StreamId,
-        StreamReuse,
+        Alignment, AllocError, ArenaKind, Bytes, FitPolicy, FreeError, Pool, PoolConfig, PoolConfigBuilder,
+        StreamError, StreamId, StreamReuse,
     };
     use testkit::seed::{self, Seed};
 
@@ -19,11 +20,11 @@ mod stream_order {
     const LARGE: Bytes = Bytes::mib(1);
 
     /// A pool that may hold two large blocks and no more.
-    fn tight() -> mempool_core::PoolConfigBuilder {
+    fn tight() -> PoolConfigBuilder {
         PoolConfig::builder().max_size(Bytes::mib(2)).arena_size(Bytes::mib(2))
     }
 
-    fn roomy() -> mempool_core::PoolConfigBuilder {
+    fn roomy() -> PoolConfigBuilder {
         PoolConfig::builder()
     }
 
@@ -380,26 +381,35 @@ mod stream_order {
     }
 
     /// Random actions on random streams, watched by the race detector.
-    fn play(seed: u64, policy: FitPolicy, limit: Bytes, steps: usize, with_faults: bool) {
+    /// Calls that may fail while random actions go on.
+    const FAILING: [CallKind; 6] = [
+        CallKind::RecordEvent,
+        CallKind::WaitEvent,
+        CallKind::IsComplete,
+        CallKind::Map,
+        CallKind::Unmap,
+        CallKind::CreatePhysical,
+    ];
+
+    /// Plays random actions, and says how many granules were taken from under free runs.
+    fn play(config: PoolConfigBuilder, seed: u64, steps: usize, with_faults: bool) -> u64 {
         let mut random = fastrand::Rng::with_seed(seed);
         let reuse = StreamReuse {
             event_dependencies: random.bool(),
             opportunistic: random.bool(),
             internal_dependencies: random.u8(..4) != 0,
         };
-        let config = PoolConfig::builder()
-            .policy(policy)
-            .max_size(limit)
-            .arena_size(Bytes::mib(4))
-            .stream_reuse(reuse);
-        let mut stage = Stage::new(Bytes::gib(4), config);
+        let config = config.arena_size(Bytes::mib(4)).stream_reuse(reuse);
+        // Small enough that many a request needs several and finds whole ones free.
+        let device = HostDeviceConfig::new(4 << 30).with_virtual_granule(64 << 10);
+        let mut stage = Stage::over(device, config);
         let mut streams: Vec<StreamId> = stage.add_streams::<3>().into();
         let mut live: Vec<(mempool_core::RawAllocation, Option<StreamId>)> = Vec::new();
         for step in 0..steps {
             let stream = streams[random.usize(..streams.len())];
             if with_faults && random.u8(..16) == 0 {
-                let kinds = [CallKind::RecordEvent, CallKind::WaitEvent, CallKind::IsComplete];
-                stage.faults.fail_nth(kinds[random.usize(..3)], random.u64(1..4), Fault::Other);
+                let call = FAILING[random.usize(..FAILING.len())];
+                stage.faults.fail_nth(call, random.u64(1..4), Fault::Other);
             }
             match random.u8(..100) {
                 0..=44 => {
@@ -472,26 +482,37 @@ mod stream_order {
         stage.assert_clean();
         stage.pool.trim().unwrap();
         assert_eq!(stage.pool.status().total, Bytes::ZERO, "all went back: {:#?}", stage.pool.report());
+        let stolen = stage.pool.status().counters.stolen_granules;
+        end(stage);
+        stolen
+    }
+
+    /// Ends the pool, after which nothing may be left on the device.
+    fn end(stage: Stage) {
         let Stage { engine, pool, .. } = stage;
         drop(pool);
         assert!(engine.hazards().is_empty());
         assert_eq!(engine.live_events(), 0, "no event is left");
         assert_eq!(engine.device().live_ranges(), 0);
+        assert_eq!(engine.device().virtual_counts(), VirtualCounts::default());
     }
 
     #[test]
     fn random_actions_on_random_streams_never_race() {
         let seed = Seed::for_test("random_actions_on_random_streams_never_race");
         let mut seeds = fastrand::Rng::with_seed(seed.value());
-        for limit in [Bytes::mib(8), Bytes::mib(64)] {
+        let mut stolen = 0;
+        for limit in [Bytes::mib(2), Bytes::mib(8), Bytes::mib(64)] {
             for policy in FitPolicy::ALL {
                 for with_faults in [false, true] {
-                    for _ in 0..4 {
-                        play(seeds.u64(..), policy, limit, seed::steps(2_000) / 4, with_faults);
+                    for kind in [ArenaKind::Plain, ArenaKind::Virtual].repeat(4) {
+                        let config = PoolConfig::builder().policy(policy).max_size(limit).arena_kind(kind);
+                        stolen += play(config, seeds.u64(..), seed::steps(2_000) / 4, with_faults);
                     }
                 }
             }
         }
+        assert!(stolen > 20, "memory was moved {stolen} times");
     }
 
     /// Threads with a stream each, near the limit, that also hand blocks to one another.

@@ -19,7 +19,11 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new(capacity: Bytes, config: PoolConfigBuilder) -> Self {
-        let device = HostDevice::new(HostDeviceConfig::new(capacity.get())).unwrap();
+        Self::over(HostDeviceConfig::new(capacity.get()), config)
+    }
+
+    pub(crate) fn over(device: HostDeviceConfig, config: PoolConfigBuilder) -> Self {
+        let device = HostDevice::new(device).unwrap();
         let engine = Arc::new(Engine::new(Arc::new(device)).unwrap());
         let faults = Arc::new(FaultInjection::new(HostBackend::with_engine(Arc::clone(&engine))));
         let pool = Pool::new(Arc::clone(&faults) as _, config.build().unwrap()).unwrap();
