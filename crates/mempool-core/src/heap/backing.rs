@@ -7,9 +7,10 @@
 //! Changing the backing means asking the device, which takes long. So it goes in steps: pages are *claimed*, which keeps everybody else
 //! from them, the device is asked without the lock, and each claim ends as free memory, as a block or as a hole.
 
-use super::geometry::{MAX_PAGES, PAGE_SHIFT, pages_for};
+use super::geometry::{MAX_PAGES, PAGE_BYTES, PAGE_SHIFT, pages_for};
 use super::{AddArenaError, Block, Heap};
 use crate::order::{Slot, Stamps};
+use crate::size_class::{CLASSES, SMALL_MAX_BYTES, aligned_class_of};
 use crate::units::{Alignment, Bytes, DeviceAddress};
 
 /// Pages that were free.
@@ -28,8 +29,11 @@ pub(crate) struct Place {
     /// First page and length, whole granules.
     hole: (u32, u32),
     after: Option<Part>,
-    /// First page of the block.
+    /// First page of the block, and its pages.
     start: u32,
+    pages: u32,
+    /// The class, if it is to be a slab for a small block.
+    class: Option<usize>,
     /// For whom it is.
     stream: Option<Slot>,
 }
@@ -92,7 +96,12 @@ impl Heap {
         granule: Bytes,
         stream: Option<Slot>,
     ) -> Option<Place> {
-        let pages = u32::try_from(pages_for(occupied.get())).ok().filter(|&pages| pages < MAX_PAGES)?;
+        let is_small = occupied.get() <= SMALL_MAX_BYTES && alignment.get() <= PAGE_BYTES;
+        let class = is_small.then(|| aligned_class_of(occupied.get(), alignment.get())).flatten();
+        let pages = match class {
+            Some(class) => CLASSES[class].slab_pages,
+            None => u32::try_from(pages_for(occupied.get())).ok().filter(|&pages| pages < MAX_PAGES)?,
+        };
         // However the hole lies, so many more pages hold an aligned start.
         let aligning = u32::try_from(alignment.get() >> PAGE_SHIFT).unwrap_or(MAX_PAGES);
         let candidates = self
@@ -110,7 +119,7 @@ impl Heap {
         if hole.1 > 0 {
             self.pages.claim_hole(whole_hole, hole.0, hole.1);
         }
-        Some(Place { before, hole, after, start, stream })
+        Some(Place { before, hole, after, start, pages, class, stream })
     }
 
     fn claim_part(&mut self, number: u32, first: u32, pages: u32) -> Part {
@@ -185,10 +194,10 @@ impl Heap {
     /// Makes the block for which a place was claimed, whose granules have memory now.
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "the slack of a run is below one page and the padding"
+        reason = "the slack of an object is below 32 KiB, that of a run below one page and the padding"
     )]
     pub(crate) fn use_place(&mut self, place: Place, requested: Bytes, occupied: Bytes) -> Block {
-        let Place { before, hole, after, start, stream } = place;
+        let Place { before, hole, after, start, pages: run, class, stream } = place;
         let parts = before.iter().chain(&after).map(|part| (part.first, part.pages));
         let claims: Vec<(u32, u32)> = parts.chain((hole.1 > 0).then_some(hole)).collect();
         let first = claims.iter().map(|&(first, _)| first).min().unwrap_or(start);
@@ -203,6 +212,21 @@ impl Heap {
         // Only what the stream may use: the block is cut out of the whole.
         let accept = |theirs: &Stamps| self.streams.are_ordered(theirs, stream);
         let number = self.pages.insert_backed(first, pages, &stamps, &self.streams, self.joining, accept);
+        if let Some(class) = class {
+            let bytes = u64::from(CLASSES[class].object_bytes);
+            let slack = bytes - requested.get();
+            // An object may have become free meanwhile: then the pages stay free, for no slab is without a live block.
+            let mut address = self.slabs.take(class, slack as u16);
+            if address.is_none()
+                && let Some(slab) = self.slabs.next_number()
+            {
+                self.pages.cut(number, start, run);
+                address = self.open_slab(class, slab, start, slack as u16, &stamps, stream);
+            }
+            if let Some(address) = address {
+                return self.account(address, bytes, slack);
+            }
+        }
         let run = pages_for(occupied.get()) as u32;
         self.pages.cut(number, start, run);
         let bytes = u64::from(run) << PAGE_SHIFT;

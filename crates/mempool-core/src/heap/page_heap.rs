@@ -133,10 +133,14 @@ impl PageHeap {
     /// Makes room for page indices below `capacity`.
     pub(crate) fn reserve_pages(&mut self, capacity: usize) {
         if capacity > self.tags.len() {
-            // Zeroed memory of the host costs nothing until it is written to, and most tags of a reservation never are.
-            let mut tags = vec![0; capacity];
-            tags[..self.tags.len()].copy_from_slice(&self.tags);
-            self.tags = tags;
+            if capacity / 2 >= self.tags.len() {
+                // Zeroed memory of the host costs nothing until it is written to, and most tags of a reservation never are.
+                let mut tags = vec![0; capacity];
+                tags[..self.tags.len()].copy_from_slice(&self.tags);
+                self.tags = tags;
+            } else {
+                self.tags.resize(capacity, 0);
+            }
         }
     }
 

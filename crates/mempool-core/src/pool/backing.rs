@@ -53,7 +53,7 @@ impl Mapper<'_> {
 
     fn fill(&self, claimed: &mut Claimed<'_>) -> Result<(), Refusal> {
         let missing = claimed.missing();
-        let mut hand = Hand { inner: self.inner, memory: Vec::new() };
+        let mut hand = self.empty_hand();
         self.gather(&mut hand, missing.len())?;
         for address in missing {
             let Some(&memory) = hand.memory.last() else { return Err(Refusal::OverLimit) };
@@ -150,6 +150,7 @@ impl Mapper<'_> {
     fn gather(&self, hand: &mut Hand<'_>, wanted: usize) -> Result<(), Refusal> {
         {
             let mut state = self.inner.state.lock();
+            state.heap.join_passed();
             let room = self.inner.limit().saturating_sub(state.reserved).get() / self.granule.get();
             let at_hand = state.spares.len().saturating_add(usize::try_from(room).unwrap_or(usize::MAX));
             if at_hand < wanted && state.heap.free_granules(self.granule) < wanted - at_hand {
@@ -177,59 +178,52 @@ impl Mapper<'_> {
         if missing == 0 {
             return Ok(());
         }
-        let Some(mut taking) = self.claim_granules(missing) else { return Err(refusal) };
+        let Some(mut taking) = self.claim_granules(Some(missing)) else { return Err(refusal) };
         while let Some(address) = taking.latest() {
-            let memory = self.unmap(&mut taking, address).map_err(Refusal::Device)?;
+            self.unmap(&mut taking, hand, address).map_err(Refusal::Device)?;
             self.inner.state.lock().counters.stolen_granules += 1;
-            hand.memory.extend(memory);
         }
         Ok(())
     }
 
-    fn claim_granules(&self, count: usize) -> Option<Taking<'_>> {
+    /// Claims so many free granules, or all.
+    fn claim_granules(&self, count: Option<usize>) -> Option<Taking<'_>> {
         let mut state = self.inner.state.lock();
-        let mut granules = state.heap.claim_granules(self.granule, count)?;
+        let heap = &mut state.heap;
+        heap.join_passed();
+        let count = count.unwrap_or_else(|| heap.free_granules(self.granule));
+        let mut granules = heap.claim_granules(self.granule, count)?;
+        // Taken from the end.
         granules.reverse();
         Some(Taking { inner: self.inner, granule: self.granule, granules })
     }
 
-    /// Takes the memory of the granule that comes next, which makes it a hole.
+    /// Takes the memory of the granule that comes next into the hand, which leaves a hole.
     fn unmap(
         &self,
         taking: &mut Taking<'_>,
+        hand: &mut Hand<'_>,
         address: DeviceAddress,
-    ) -> Result<Option<PhysicalMemory>, DeviceError> {
+    ) -> Result<(), DeviceError> {
         self.device.unmap(address)?;
-        let (memory, sequence) = {
+        let sequence = {
             let mut state = self.inner.state.lock();
             taking.granules.pop();
-            let memory = state.note_unmapped(address);
+            hand.memory.extend(state.note_unmapped(address));
             state.heap.end_granule_claim(address, self.granule, false);
-            (memory, state.next_sequence())
+            state.next_sequence()
         };
         self.inner.tell(sequence, || EventKind::Unmapped { address, bytes: self.granule });
-        Ok(memory)
+        Ok(())
     }
 
     /// Takes the memory from under all free granules and gives it back to the device.
     pub(super) fn release_granules(&self, done: &mut Released) {
-        let taking = {
-            let mut state = self.inner.state.lock();
-            if state.heap.streams.any() {
-                state.heap.gather();
-            }
-            let count = state.heap.free_granules(self.granule);
-            drop(state);
-            self.claim_granules(count)
-        };
-        let Some(mut taking) = taking else { return };
-        let mut hand = Hand { inner: self.inner, memory: Vec::new() };
+        let Some(mut taking) = self.claim_granules(None) else { return };
+        let (mut hand, mut refused) = (self.empty_hand(), self.empty_hand());
         while let Some(address) = taking.latest() {
-            match self.unmap(&mut taking, address) {
-                Ok(memory) => {
-                    hand.memory.extend(memory);
-                    self.release_memory(&mut hand, address, done);
-                }
+            match self.unmap(&mut taking, &mut hand, address) {
+                Ok(()) => self.release_memory(&mut hand, &mut refused, address, done),
                 Err(error) => {
                     taking.give_back_latest();
                     done.kept.push((Arena { base: address, bytes: self.granule }, error));
@@ -240,24 +234,38 @@ impl Mapper<'_> {
 
     /// Gives memory back that is mapped nowhere.
     pub(super) fn release_spares(&self, done: &mut Released) {
-        let memory = std::mem::take(&mut self.inner.state.lock().spares);
-        let mut hand = Hand { inner: self.inner, memory };
-        self.release_memory(&mut hand, DeviceAddress::new(0), done);
+        let (mut hand, mut refused) = (self.empty_hand(), self.empty_hand());
+        hand.memory.append(&mut self.inner.state.lock().spares);
+        self.release_memory(&mut hand, &mut refused, DeviceAddress::new(0), done);
     }
 
-    /// Gives back the memory in hand, last shown at `address`; what the device refuses stays in the hand.
-    fn release_memory(&self, hand: &mut Hand<'_>, address: DeviceAddress, done: &mut Released) {
-        for index in (0..hand.memory.len()).rev() {
-            match self.device.release_physical(hand.memory[index]) {
+    /// Gives back the memory in hand, which was last at `address`.
+    fn release_memory(
+        &self,
+        hand: &mut Hand<'_>,
+        refused: &mut Hand<'_>,
+        address: DeviceAddress,
+        done: &mut Released,
+    ) {
+        while let Some(&memory) = hand.memory.last() {
+            let released = self.device.release_physical(memory);
+            hand.memory.pop();
+            match released {
                 Ok(()) => {
-                    hand.memory.swap_remove(index);
                     let mut state = self.inner.state.lock();
                     state.reserved = state.reserved.saturating_sub(self.granule);
                     done.released = done.released.saturating_add(self.granule);
                 }
-                Err(error) => done.kept.push((Arena { base: address, bytes: self.granule }, error)),
+                Err(error) => {
+                    refused.memory.push(memory);
+                    done.kept.push((Arena { base: address, bytes: self.granule }, error));
+                }
             }
         }
+    }
+
+    fn empty_hand(&self) -> Hand<'_> {
+        Hand { inner: self.inner, memory: Vec::new() }
     }
 
     /// Takes all memory away and gives it back, for a pool that ends.
