@@ -65,6 +65,9 @@ pub enum ArenaKind {
     /// Addresses, far more than there is memory, behind which granules of memory (2 MiB on Ascend) are mapped where requests need them.
     /// Whole free granules serve any request, wherever they are: at the limit they are mapped elsewhere. Freeing maps and unmaps nothing.
     ///
+    /// Unmapping does not wait for work on the device: a pool without streams must be given back only what the device is done with, as it must
+    /// before any [`Pool::trim`](crate::Pool::trim).
+    ///
     /// On a device without virtual memory the pool takes plain arenas and says so by a `tracing` warning.
     Virtual,
 }

@@ -121,6 +121,14 @@ impl fmt::Display for PoolStatus {
         )?;
         writeln!(f, "cached    {:>12}  in slabs, for their size class only", self.cached)?;
         let Counters { allocations, frees, failures, refused_frees, growths, trims, .. } = self.counters;
+        let Counters { maps, unmaps, stolen_granules, .. } = self.counters;
+        if self.addresses > self.total {
+            writeln!(
+                f,
+                "addresses {:>12}  reserved, granules: {maps} mapped, {unmaps} unmapped, {stolen_granules} moved",
+                self.addresses
+            )?;
+        }
         write!(
             f,
             "counters  {allocations} allocations, {frees} frees, {failures} failures, {refused_frees} refused frees, \

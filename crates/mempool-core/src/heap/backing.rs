@@ -61,6 +61,19 @@ struct Candidate {
     start: u32,
 }
 
+/// The whole granules of a free run.
+#[derive(Debug, Clone, Copy)]
+struct WholeGranules {
+    /// Of the run.
+    number: u32,
+    /// First page of the first granule.
+    first: u32,
+    granules: u32,
+    /// Whether pages of the run lie before them, or behind.
+    piece_before: bool,
+    piece_behind: bool,
+}
+
 #[expect(clippy::cast_possible_truncation, reason = "a granule that passes 2^28 pages fits into no heap")]
 fn granule_pages(granule: Bytes) -> u32 {
     (granule.get() >> PAGE_SHIFT).min(MAX_PAGES.into()) as u32
@@ -241,7 +254,7 @@ impl Heap {
     ///
     /// O(free runs of at least a granule).
     pub(crate) fn free_granules(&self, granule: Bytes) -> usize {
-        self.runs_with_granules(granule).map(|(_, _, granules, _)| granules as usize).sum()
+        self.runs_with_granules(granule).map(|run| run.granules as usize).sum()
     }
 
     /// Claims `count` of these, or none if there are not so many: those first that leave the fewest pieces behind for each of them.
@@ -253,30 +266,32 @@ impl Heap {
     pub(crate) fn claim_granules(&mut self, granule: Bytes, count: usize) -> Option<Vec<DeviceAddress>> {
         let pages = granule_pages(granule);
         let mut runs: Vec<_> = self.runs_with_granules(granule).collect();
-        if runs.iter().map(|&(_, _, granules, _)| granules as usize).sum::<usize>() < count {
+        if runs.iter().map(|run| run.granules as usize).sum::<usize>() < count {
             return None;
         }
-        runs.sort_by_key(|&(_, _, granules, pieces)| {
-            let taken = u64::from(granules).min(count as u64).max(1);
-            (u64::from(pieces) << 32) / taken
+        runs.sort_by_key(|run| {
+            let taken = u64::from(run.granules).min(count as u64).max(1);
+            ((u64::from(run.piece_before) + u64::from(run.piece_behind)) << 32) / taken
         });
         let mut claimed = Vec::with_capacity(count);
-        for (number, first, granules, _) in runs {
-            let wanted = u32::try_from(count - claimed.len()).unwrap_or(u32::MAX).min(granules);
+        for run in runs {
+            let wanted = u32::try_from(count - claimed.len()).unwrap_or(u32::MAX).min(run.granules);
             if wanted == 0 {
                 break;
             }
+            // What stays of a run stays in one piece with what was before it.
+            let skipped = if run.piece_before && !run.piece_behind { run.granules - wanted } else { 0 };
+            let first = run.first + skipped * pages;
             self.arena_pages -= u64::from(wanted * pages);
-            self.pages.claim_free(number, first, wanted * pages, pages);
+            self.pages.claim_free(run.number, first, wanted * pages, pages);
             let address = |index| DeviceAddress::new(self.map.address_of(first + index * pages));
             claimed.extend((0..wanted).map(address));
         }
         Some(claimed)
     }
 
-    /// Free runs that hold whole granules and that nobody may touch any more: number, first page of these, their number, and how many
-    /// pieces would stay behind.
-    fn runs_with_granules(&self, granule: Bytes) -> impl Iterator<Item = (u32, u32, u32, u32)> + '_ {
+    /// Free runs that hold whole granules and that nobody may touch any more.
+    fn runs_with_granules(&self, granule: Bytes) -> impl Iterator<Item = WholeGranules> + '_ {
         let pages = granule_pages(granule);
         self.pages.free_runs_from(pages).filter_map(move |(number, run)| {
             let passed = |stamps: &Stamps| self.streams.are_ordered(stamps, None);
@@ -288,8 +303,10 @@ impl Heap {
             let skipped = u32::try_from(skipped).ok().filter(|&skipped| skipped < run.pages)?;
             let granules = (run.pages - skipped) / pages;
             let rest = run.pages - skipped - granules * pages;
-            let pieces = u32::from(skipped > 0) + u32::from(rest > 0);
-            (granules > 0).then_some((number, run.page + skipped, granules, pieces))
+            let first = run.page + skipped;
+            let whole =
+                WholeGranules { number, first, granules, piece_before: skipped > 0, piece_behind: rest > 0 };
+            (granules > 0).then_some(whole)
         })
     }
 
@@ -310,11 +327,138 @@ impl Heap {
         self.pages.insert_backed(first, pages, stamps, &self.streams, self.joining, |_| true);
     }
 
-    /// Holes of the reservation at `base`, as ranges of addresses.
+    /// All holes, as ranges of addresses.
     pub(crate) fn holes(&self) -> impl Iterator<Item = (DeviceAddress, Bytes)> + '_ {
         self.pages.holes().map(|(first, pages)| {
             let bytes = Bytes::new(u64::from(pages) << PAGE_SHIFT);
             (DeviceAddress::new(self.map.address_of(first)), bytes)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::FitPolicy;
+
+    const BASE: DeviceAddress = DeviceAddress::new(1 << 40);
+    const GRANULE: Bytes = Bytes::mib(2);
+
+    /// A heap of 32 granules of addresses with memory, as `D` and `.`, or without, as `-`, one letter a granule. `D` is live.
+    fn heap(granules: &str) -> Heap {
+        let mut heap = Heap::new(FitPolicy::BestFit);
+        heap.add_reservation(BASE, Bytes::mib(64)).unwrap();
+        // All at once first, so that places are as written.
+        let all = heap.claim_place(Bytes::mib(64), Alignment::ONE, GRANULE, None).unwrap();
+        heap.give_place_back(all, GRANULE, 32);
+        let blocks: Vec<_> = (0..32).map(|_| heap.allocate(GRANULE, Alignment::ONE).unwrap()).collect();
+        for (block, letter) in blocks.iter().zip(granules.chars().chain(std::iter::repeat('-'))) {
+            if letter != 'D' {
+                heap.free(block.address).unwrap();
+            }
+            if letter == '-' {
+                heap.take_memory(block.address);
+            }
+        }
+        heap.validate().unwrap();
+        heap
+    }
+
+    impl Heap {
+        fn take_memory(&mut self, address: DeviceAddress) {
+            let page = self.map.page_of(address.get());
+            let free: Vec<_> = self.pages.free_runs_from(1).collect();
+            let around = |&(_, run): &(u32, super::super::free_runs::FreeRun)| {
+                (run.page..run.page + run.pages).contains(&page)
+            };
+            let (number, _) = free.into_iter().find(around).unwrap();
+            let pages = granule_pages(GRANULE);
+            self.arena_pages -= u64::from(pages);
+            self.pages.claim_free(number, page, pages, pages);
+            self.end_granule_claim(address, GRANULE, false);
+        }
+
+        /// Where a request of so many KiB would lie and what memory it lacks, in granules from the base.
+        fn try_place(&mut self, kib: u64, alignment: Alignment) -> Option<(u64, Vec<u64>)> {
+            let place = self.claim_place(Bytes::kib(kib), alignment, GRANULE, None)?;
+            let granule = |address: DeviceAddress| (address.get() - BASE.get()) / GRANULE.get();
+            let missing = place.missing(self, GRANULE).into_iter().map(granule).collect();
+            let start = (self.map.address_of(place.start) - BASE.get()) / 1024;
+            self.validate().unwrap();
+            let before = self.totals();
+            self.give_place_back(place, GRANULE, 0);
+            self.validate().unwrap();
+            assert!(self.totals().free >= before.free);
+            Some((start, missing))
+        }
+    }
+
+    #[test]
+    fn a_place_starts_in_the_free_memory_before_a_hole() {
+        assert_eq!(heap("D.--D").try_place(4096, Alignment::ONE), Some((2048, vec![2])));
+    }
+
+    #[test]
+    fn the_hole_that_lacks_the_fewest_granules_is_taken_not_the_shortest() {
+        assert_eq!(heap("D---DD..----DD").try_place(6144, Alignment::ONE), Some((6 * 2048, vec![8])));
+    }
+
+    #[test]
+    fn free_memory_behind_a_hole_is_used_when_the_hole_is_filled() {
+        let mut heap = heap(&format!("D.--.{}", "D".repeat(27)));
+        assert_eq!(heap.try_place(7000, Alignment::ONE), Some((2048, vec![2, 3])));
+        assert_eq!(heap.try_place(8192, Alignment::ONE), Some((2048, vec![2, 3])), "to its end");
+        assert_eq!(heap.try_place(8193, Alignment::ONE), None, "a live block is next");
+    }
+
+    #[test]
+    fn an_aligned_block_may_start_inside_a_hole_and_leaves_the_rest_of_it() {
+        let four = Alignment::new(8 << 20).unwrap();
+        assert_eq!(heap("DDD-----DD").try_place(1024, four), Some((4 * 2048, vec![4])));
+    }
+
+    #[test]
+    fn a_hole_and_free_memory_are_never_joined() {
+        let mut heap = heap("D.-.D");
+        assert_eq!(heap.totals().largest_free, GRANULE);
+        assert_eq!(heap.allocate(Bytes::mib(4), Alignment::ONE), None);
+        let place = heap.claim_place(Bytes::mib(6), Alignment::ONE, GRANULE, None).unwrap();
+        let block = heap.use_place(place, Bytes::mib(6), Bytes::mib(6));
+        assert_eq!(block.address.get(), BASE.get() + GRANULE.get());
+        heap.validate().unwrap();
+    }
+
+    #[test]
+    fn half_backed_a_place_that_is_given_back_is_free_memory_and_a_hole() {
+        let mut heap = heap("D.----D");
+        let before = heap.totals();
+        let place = heap.claim_place(Bytes::mib(10), Alignment::ONE, GRANULE, None).unwrap();
+        heap.give_place_back(place, GRANULE, 1);
+        heap.validate().unwrap();
+        assert_eq!(heap.totals().free.get(), before.free.get() + GRANULE.get());
+        assert_eq!(heap.totals().largest_free, Bytes::mib(4));
+    }
+
+    #[test]
+    fn granules_that_leave_the_fewest_pieces_go_first() {
+        let mut heap = heap("D...DD....D");
+        // At the start of the shorter run, which so holds two whole granules behind a piece.
+        heap.allocate(Bytes::kib(64), Alignment::ONE).unwrap();
+        let mut claim = |count| -> Option<Vec<u64>> {
+            let claimed = heap.claim_granules(GRANULE, count)?;
+            heap.validate().unwrap();
+            Some(claimed.iter().map(|address| (address.get() - BASE.get()) / GRANULE.get()).collect())
+        };
+        assert_eq!(claim(3), Some(vec![6, 7, 8]));
+        assert_eq!(claim(4), None, "three are left whole");
+        assert_eq!(claim(2), Some(vec![9, 3]), "the piece stays in one with the granule behind it");
+        assert_eq!(claim(1), Some(vec![2]));
+        assert_eq!(heap.free_granules(GRANULE), 0);
+        for index in [9, 3, 2, 7, 8, 6] {
+            let address = DeviceAddress::new(BASE.get() + index * GRANULE.get());
+            heap.end_granule_claim(address, GRANULE, index != 7);
+            heap.validate().unwrap();
+        }
+        assert_eq!(heap.free_granules(GRANULE), 5);
     }
 }

@@ -126,10 +126,10 @@ impl State {
     pub(super) fn take_idle_arena(&mut self, after: Option<DeviceAddress>) -> Option<Arena> {
         let first = self.arenas.partition_point(|arena| Some(arena.base) <= after);
         let heap = &mut self.heap;
-        if heap.streams.any() {
+        let is_virtual = self.granule.is_some();
+        if heap.streams.any() && !is_virtual {
             heap.gather();
         }
-        let is_virtual = self.granule.is_some();
         let index = self.arenas[first..].iter().position(|arena| {
             if is_virtual {
                 heap.remove_reservation_if_unbacked(arena.base)
