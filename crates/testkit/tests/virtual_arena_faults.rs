@@ -14,11 +14,15 @@ mod virtual_arena_faults {
     use backend_host::{CallKind, Fault, FaultInjection, HostBackend, HostDevice, HostDeviceConfig};
     use host_device::VirtualCounts;
     use mempool_core::{
-        AddressDevice, Alignment, AllocError, ArenaKind, Bytes, Device, DeviceAddress, DeviceError,
-        DeviceProperties, MemoryInfo, PhysicalMemory, Pool, PoolConfig, PoolConfigBuilder, StreamOrder,
-        VirtualMemory,
+        AddressDevice, Alignment, AllocError, ArenaKind, Bytes, CreateError, Device, DeviceAddress,
+        DeviceError, DeviceProperties, MemoryInfo, PhysicalMemory, Pool, PoolConfig, PoolConfigBuilder,
+        StreamOrder, VirtualMemory,
     };
+    use parking_lot::Mutex;
+    use testkit::actions::{Actions, Mix};
     use testkit::contents;
+    use testkit::drive::Driver;
+    use testkit::seed::{self, Seed};
     use testkit::shadow::{LiveBlock, Shadow};
     use testkit::watched_device::WatchedDevice;
 
@@ -26,15 +30,22 @@ mod virtual_arena_faults {
 
     const GRANULE: Bytes = Bytes::mib(2);
 
+    type PoolSlot = Mutex<Option<Pool>>;
+
     fn config() -> PoolConfigBuilder {
         PoolConfig::builder().arena_kind(ArenaKind::Virtual)
     }
 
-    /// Addresses, of which a call may panic, and that may be without virtual memory.
+    /// Addresses, of which a call may panic, and that may be without virtual memory, or with little.
     #[derive(Debug)]
     struct StrangeDevice {
         inner: AddressDevice,
         has_virtual_memory: bool,
+        granule: Bytes,
+        /// Longest range of addresses that it gives.
+        longest: Bytes,
+        /// A pool that it uses from within its calls.
+        pool: PoolSlot,
         /// The call that panics: how many calls of virtual memory are left before it.
         left: AtomicU64,
         calls: AtomicU64,
@@ -44,12 +55,28 @@ mod virtual_arena_faults {
         fn new(capacity: Bytes, panic_at: Option<u64>) -> Self {
             let left = AtomicU64::new(panic_at.unwrap_or(u64::MAX));
             let inner = AddressDevice::new(capacity);
-            Self { inner, has_virtual_memory: true, left, calls: AtomicU64::new(0) }
+            Self {
+                inner,
+                has_virtual_memory: true,
+                granule: GRANULE,
+                longest: Bytes::MAX,
+                pool: PoolSlot::default(),
+                left,
+                calls: AtomicU64::new(0),
+            }
         }
 
         fn call(&self) -> &AddressDevice {
             self.calls.fetch_add(1, Ordering::Relaxed);
             assert!(self.left.fetch_sub(1, Ordering::Relaxed) != 0, "the device panics");
+            // Taken out, so that it does not come back here without an end.
+            let pool = self.pool.lock().take();
+            if let Some(pool) = pool {
+                drop(pool.allocate(Bytes::kib(40)));
+                drop(pool.allocate(Bytes::mib(5)));
+                pool.validate().unwrap();
+                *self.pool.lock() = Some(pool);
+            }
             &self.inner
         }
     }
@@ -82,10 +109,13 @@ mod virtual_arena_faults {
 
     impl VirtualMemory for StrangeDevice {
         fn granule(&self) -> Bytes {
-            GRANULE
+            self.granule
         }
 
         fn reserve(&self, size: Bytes) -> Result<DeviceAddress, DeviceError> {
+            if size > self.longest {
+                return Err(DeviceError::OutOfMemory { requested: size });
+            }
             self.call().reserve(size)
         }
 
@@ -120,6 +150,62 @@ mod virtual_arena_faults {
         let status = pool.status();
         assert_eq!((status.total, status.addresses, status.counters.maps), (Bytes::mib(8), Bytes::mib(8), 0));
         assert_eq!(pool.config().arena_kind(), ArenaKind::Virtual, "what was asked for is kept");
+    }
+
+    #[test]
+    fn addresses_in_short_ranges_serve_all_that_fits_into_one_and_no_block_crosses_two() {
+        let seed = Seed::for_test("addresses_in_short_ranges");
+        let mut device = StrangeDevice::new(Bytes::gib(1), None);
+        device.longest = Bytes::mib(12);
+        let device = Arc::new(device);
+        let watched = Arc::new(WatchedDevice::new(Arc::clone(&device) as _).with_limit(Bytes::mib(40)));
+        let config = config().max_size(Bytes::mib(40)).build().unwrap();
+        let pool = Pool::new(Arc::clone(&watched) as _, config).unwrap();
+        let handle = pool.clone();
+        let actions = Actions::new(seed.value(), Mix::up_to(Bytes::mib(3))).take(seed::steps(2_000));
+        let mut driver = Driver::new(pool).walking_every(16);
+        let mut most_arenas = 0;
+        for action in actions {
+            driver.step(&action).unwrap_or_else(|error| panic!("{error}"));
+            most_arenas = most_arenas.max(handle.status().arenas);
+        }
+        assert!(most_arenas > 3, "only {most_arenas} ranges");
+        drop(handle);
+        driver.finish().unwrap();
+        watched.check_all_returned().unwrap();
+    }
+
+    #[test]
+    fn a_device_that_uses_the_pool_within_its_calls_is_served_and_the_limit_holds() {
+        let device = Arc::new(StrangeDevice::new(Bytes::gib(1), None));
+        let watched = Arc::new(WatchedDevice::new(Arc::clone(&device) as _).with_limit(Bytes::mib(16)));
+        let mut actor = Actor::new(Arc::clone(&watched) as _, None);
+        *device.pool.lock() = Some(actor.pool.clone());
+        for &step in SCRIPT {
+            actor.play(step);
+            actor.pool.validate().unwrap();
+        }
+        watched.check().unwrap();
+        assert!(actor.pool.status().counters.allocations > 30, "the device used the pool");
+        *device.pool.lock() = None;
+        drop(actor);
+        watched.check_all_returned().unwrap();
+    }
+
+    #[test]
+    fn a_granule_that_no_pool_can_use_is_refused_by_name() {
+        for granule in [Bytes::ZERO, Bytes::mib(3), Bytes::gib(2)] {
+            let mut device = StrangeDevice::new(Bytes::gib(1), None);
+            device.granule = granule;
+            let error = Pool::new(Arc::new(device), config().build().unwrap()).unwrap_err();
+            assert!(
+                matches!(error, CreateError::VirtualGranule { granule: named, .. } if named == granule),
+                "{error}"
+            );
+        }
+        let tight = config().max_size(Bytes::mib(1)).build().unwrap();
+        let error = Pool::new(Arc::new(StrangeDevice::new(Bytes::gib(1), None)), tight).unwrap_err();
+        assert!(matches!(error, CreateError::MaxBelowGranularity { .. }), "{error}");
     }
 
     /// Starts with 4 MiB and may hold 16. The comments say what happens when nothing fails.
