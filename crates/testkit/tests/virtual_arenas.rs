@@ -6,18 +6,19 @@ mod host_bytes;
 
 #[cfg(test)]
 mod virtual_arenas {
+    use std::collections::BTreeSet;
     use std::sync::Arc;
 
     use backend_host::{HostBackend, HostDeviceConfig};
     use host_device::VirtualCounts;
     use mempool_core::{
-        AddressDevice, Alignment, AllocError, ArenaKind, Bytes, DeviceAddress, FitPolicy, Pool, PoolConfig,
-        PoolConfigBuilder, RawAllocation, Shortage,
+        AddressDevice, Alignment, AllocError, ArenaKind, Bytes, DeviceAddress, Event, EventKind, FitPolicy,
+        Pool, PoolConfig, PoolConfigBuilder, RawAllocation, Recorder, Shortage,
     };
+    use parking_lot::Mutex;
     use testkit::actions::{Actions, Mix};
     use testkit::contents;
     use testkit::drive::Driver;
-    use testkit::event_log::EventLog;
     use testkit::seed::{self, Seed};
     use testkit::shadow::LiveBlock;
     use testkit::watched_device::WatchedDevice;
@@ -267,10 +268,10 @@ mod virtual_arenas {
         let mut served_by_moving = 0;
         for policy in FitPolicy::ALL {
             let limit = Bytes::mib(64);
-            let log = Arc::new(EventLog::default());
+            let mapped = Arc::new(Mapped::default());
             let device = Arc::new(AddressDevice::new(Bytes::gib(1)));
             let pool_config = config(ArenaKind::Virtual).policy(policy).max_size(limit).build().unwrap();
-            let pool = Pool::with_recorder(device, pool_config, Arc::clone(&log) as _).unwrap();
+            let pool = Pool::with_recorder(device, pool_config, Arc::clone(&mapped) as _).unwrap();
             let mut live = Vec::new();
             for step in 0..seed::steps(6_000) / 2 {
                 let roomy = step / 400 % 2 == 0;
@@ -283,7 +284,7 @@ mod virtual_arenas {
                     pool.free(block.address).unwrap();
                 }
                 if step % 50 == 49 {
-                    let whole = whole_free_granules(&log, limit);
+                    let whole = mapped.whole_and_free(&live, limit);
                     let before = pool.status();
                     let block = pool.allocate_raw(Bytes::new(whole * GRANULE.get()), Alignment::ONE);
                     if whole > 0 {
@@ -307,15 +308,32 @@ mod virtual_arenas {
         assert!(served_by_moving > 10, "only {served_by_moving} requests moved memory");
     }
 
-    /// Granules in which nothing is live, and those that may still be created, from what the pool has told.
-    fn whole_free_granules(log: &EventLog, limit: Bytes) -> u64 {
-        let replayed = log.replay().unwrap();
-        let granule = GRANULE.get();
-        let live = |start: u64| {
-            let before = replayed.blocks.range(..start + granule).next_back();
-            before.is_some_and(|(&base, &(_, bytes))| base + bytes.get() > start)
-        };
-        let free = replayed.mapped.keys().filter(|&&start| !live(start)).count() as u64;
-        free + limit.get() / granule - replayed.mapped.len() as u64
+    /// Knows which granules have memory, from what the pool tells.
+    #[derive(Debug, Default)]
+    struct Mapped(Mutex<BTreeSet<u64>>);
+
+    impl Recorder for Mapped {
+        fn record(&self, event: &Event) {
+            match event.kind {
+                EventKind::Mapped { address, .. } => assert!(self.0.lock().insert(address.get())),
+                EventKind::Unmapped { address, .. } => assert!(self.0.lock().remove(&address.get())),
+                _ => {}
+            }
+        }
+    }
+
+    impl Mapped {
+        /// Granules in which nothing is live, and those that may still be created.
+        fn whole_and_free(&self, live: &[RawAllocation], limit: Bytes) -> u64 {
+            let granule = GRANULE.get();
+            let mut free = self.0.lock().clone();
+            let created = free.len() as u64;
+            for RawAllocation { address, bytes, .. } in live {
+                let first = address.get() / granule * granule;
+                let last = address.get() + bytes.get() - 1;
+                free.extract_if(first..=last, |_| true).for_each(drop);
+            }
+            free.len() as u64 + limit.get() / granule - created
+        }
     }
 }
