@@ -69,9 +69,8 @@ struct WholeGranules {
     /// First page of the first granule.
     first: u32,
     granules: u32,
-    /// Whether pages of the run lie before them, or behind.
-    piece_before: bool,
-    piece_behind: bool,
+    /// Whether pages of the run lie before them, and behind: 0 to 2.
+    pieces: u32,
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a granule that passes 2^28 pages fits into no heap")]
@@ -271,7 +270,7 @@ impl Heap {
         }
         runs.sort_by_key(|run| {
             let taken = u64::from(run.granules).min(count as u64).max(1);
-            ((u64::from(run.piece_before) + u64::from(run.piece_behind)) << 32) / taken
+            (u64::from(run.pieces) << 32) / taken
         });
         let mut claimed = Vec::with_capacity(count);
         for run in runs {
@@ -279,9 +278,8 @@ impl Heap {
             if wanted == 0 {
                 break;
             }
-            // What stays of a run stays in one piece with what was before it.
-            let skipped = if run.piece_before && !run.piece_behind { run.granules - wanted } else { 0 };
-            let first = run.first + skipped * pages;
+            // From the front: a piece before the hole is what the next block at it starts in.
+            let first = run.first;
             self.arena_pages -= u64::from(wanted * pages);
             self.pages.claim_free(run.number, first, wanted * pages, pages);
             let address = |index| DeviceAddress::new(self.map.address_of(first + index * pages));
@@ -304,9 +302,8 @@ impl Heap {
             let granules = (run.pages - skipped) / pages;
             let rest = run.pages - skipped - granules * pages;
             let first = run.page + skipped;
-            let whole =
-                WholeGranules { number, first, granules, piece_before: skipped > 0, piece_behind: rest > 0 };
-            (granules > 0).then_some(whole)
+            let pieces = u32::from(skipped > 0) + u32::from(rest > 0);
+            (granules > 0).then_some(WholeGranules { number, first, granules, pieces })
         })
     }
 
@@ -451,8 +448,8 @@ mod tests {
         };
         assert_eq!(claim(3), Some(vec![6, 7, 8]));
         assert_eq!(claim(4), None, "three are left whole");
-        assert_eq!(claim(2), Some(vec![9, 3]), "the piece stays in one with the granule behind it");
-        assert_eq!(claim(1), Some(vec![2]));
+        assert_eq!(claim(2), Some(vec![9, 2]), "the piece is before the hole");
+        assert_eq!(claim(1), Some(vec![3]));
         assert_eq!(heap.free_granules(GRANULE), 0);
         for index in [9, 3, 2, 7, 8, 6] {
             let address = DeviceAddress::new(BASE.get() + index * GRANULE.get());
