@@ -57,6 +57,21 @@ impl FromStr for FitPolicy {
 }
 
 /// What arenas are made of.
+///
+/// ```
+/// # use std::sync::Arc;
+/// use mempool_core::{AddressDevice, ArenaKind, Bytes, Pool, PoolConfig};
+/// let config = PoolConfig::builder().arena_kind(ArenaKind::Virtual).max_size(Bytes::mib(16)).build()?;
+/// let pool = Pool::new(Arc::new(AddressDevice::new(Bytes::gib(1))), config)?;
+/// let blocks = (0..8).map(|_| pool.allocate(Bytes::mib(2))).collect::<Result<Vec<_>, _>>()?;
+/// let kept: Vec<_> = blocks.into_iter().step_by(2).collect();
+///
+/// // Four pieces of 2 MiB are free, no two beside each other.
+/// let large = pool.allocate(Bytes::mib(8))?;
+/// assert_eq!(pool.status().total, Bytes::mib(16));
+/// # drop((kept, large));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ArenaKind {
     /// Ranges that the device hands out, addresses and memory in one.

@@ -38,7 +38,8 @@ use state::{Arena, State};
 /// A pool of device memory. Cloning gives another handle to the same pool; any thread may use it.
 ///
 /// The pool takes *arenas* from its [`Device`] as it needs them, cuts *blocks* out of them, and gives arenas back on
-/// [`Pool::trim`], before it fails for want of memory, and when the last handle and the last [`Allocation`] are gone.
+/// [`Pool::trim`], before it fails for want of memory, and when the last handle and the last [`Allocation`] are gone. Its
+/// arenas are ranges of the device, or addresses behind which it maps memory, see [`ArenaKind`].
 ///
 /// ```
 /// # use std::sync::Arc;
