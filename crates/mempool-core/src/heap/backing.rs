@@ -221,9 +221,8 @@ impl Heap {
         before.iter().chain(&after).for_each(|part| stamps.join(&part.stamps));
         stamps.retain(|stamp| !self.streams.is_done(stamp));
         self.arena_pages += u64::from(pages);
-        // Only what the stream may use: the block is cut out of the whole.
-        let accept = |theirs: &Stamps| self.streams.are_ordered(theirs, stream);
-        let number = self.pages.insert_backed(first, pages, &stamps, &self.streams, self.joining, accept);
+        // What others may still touch of a run that these pages are joined with, the block has no part in: it is cut out of these.
+        let number = self.pages.insert_backed(first, pages, &stamps, &self.streams, self.joining);
         if let Some(class) = class {
             let bytes = u64::from(CLASSES[class].object_bytes);
             let slack = bytes - requested.get();
@@ -321,7 +320,7 @@ impl Heap {
     /// Pages in no span become free memory.
     fn insert_backed(&mut self, first: u32, pages: u32, stamps: &Stamps) {
         self.arena_pages += u64::from(pages);
-        self.pages.insert_backed(first, pages, stamps, &self.streams, self.joining, |_| true);
+        self.pages.insert_backed(first, pages, stamps, &self.streams, self.joining);
     }
 
     /// All holes, as ranges of addresses.

@@ -407,10 +407,10 @@ impl PageHeap {
     ) {
         self.free_pages += u64::from(pages);
         self.tags[run as usize] = 0;
-        self.join_ordered(run, pages, stamps, streams, joining, |_| true);
+        self.join_ordered(run, pages, stamps, streams, joining);
     }
 
-    /// Makes pages that are in no run part of those that touch them and whose stamps `accept` accepts; answers the number of the whole.
+    /// Makes pages that are in no run part of the free runs that touch them, as far as `joining` says; answers the number of the whole.
     #[inline]
     pub(super) fn join_ordered(
         &mut self,
@@ -419,13 +419,9 @@ impl PageHeap {
         stamps: &Stamps,
         streams: &Streams,
         joining: Joining,
-        accept: impl Fn(&Stamps) -> bool,
     ) -> u32 {
         let fits = |tag: u32| {
             let number = free_number(tag)?;
-            if !self.free_runs.stamps(number).is_none_or(&accept) {
-                return None;
-            }
             let fits = joining == Joining::All || {
                 let theirs = self.free_runs.stamps(number).into_iter().flat_map(Stamps::iter);
                 let pending = theirs.filter(|&stamp| !streams.is_done(stamp)).map(Stamp::slot);
@@ -460,7 +456,7 @@ impl PageHeap {
                 let FreeRun { page, pages, .. } = self.free_runs.get(next);
                 let stamps = std::mem::take(self.free_runs.stamps_mut(next));
                 self.free_runs.remove(next);
-                self.join_ordered(page, pages, &stamps, streams, joining, |_| true);
+                self.join_ordered(page, pages, &stamps, streams, joining);
             }
         }
         number

@@ -100,8 +100,8 @@ impl PageHeap {
         self.set_tag_inner(first);
     }
 
-    /// Pages that are in no span become part of the backed free memory, joined with the free runs that touch them where `accept` accepts
-    /// their stamps; answers the number of the free run that they are part of.
+    /// Pages that are in no span become part of the backed free memory, joined with the free runs that touch them as far as `joining` says;
+    /// answers the number of the free run that they are part of.
     pub(super) fn insert_backed(
         &mut self,
         first: u32,
@@ -109,10 +109,9 @@ impl PageHeap {
         stamps: &Stamps,
         streams: &Streams,
         joining: Joining,
-        accept: impl Fn(&Stamps) -> bool,
     ) -> u32 {
         self.count_free(pages);
-        self.join_ordered(first, pages, stamps, streams, joining, accept)
+        self.join_ordered(first, pages, stamps, streams, joining)
     }
 
     /// Holes in which a request of `pages` pages may find its place, those that suffice by themselves first: of these the shortest, and one
