@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Parser, Subcommand};
-use mempool_core::{Bytes, FitPolicy};
+use mempool_core::{ArenaKind, Bytes, FitPolicy};
 use mempool_trace::replay::{DEFAULT_LAG, Streams};
 
 /// A device-memory pool on the bench: replay traces on it, watch it work, see how it is configured.
@@ -51,6 +51,9 @@ pub(crate) struct ReplayArgs {
     /// Smallest arena that the pool takes from the card, in the same ways [default: that of the environment, 32 MiB without]
     #[arg(long, value_name = "SIZE")]
     pub(crate) arena: Option<TraceSize>,
+    /// plain: ranges of the card; virtual: addresses behind which memory is mapped as needed [default: that of the environment]
+    #[arg(long, value_name = "KIND")]
+    pub(crate) arena_kind: Option<ArenaKind>,
     /// How often each trace is timed
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) repeat: u32,
@@ -97,6 +100,7 @@ Examples:
   mempool replay --policy both --compare traces/*.csv.zst
   mempool replay --streams as-traced --compare traces/mix*.csv.zst
   mempool replay --streams as-traced --capacity 1.15x --arena 1.15x traces/mix*.csv.zst
+  mempool replay --arena-kind virtual --capacity 1.05x traces/*.csv.zst
   mempool replay --capacity 8GiB --lenient --json broken.csv.gz | jq .failures";
 
 /// Arguments of `mempool demo`.
@@ -137,6 +141,9 @@ pub(crate) struct ConfigArgs {
     /// Smallest arena that the pool takes from the card
     #[arg(long, value_name = "SIZE", value_parser = positive_size)]
     pub(crate) arena_size: Option<Bytes>,
+    /// What arenas are made of: plain or virtual
+    #[arg(long, value_name = "KIND")]
+    pub(crate) arena_kind: Option<ArenaKind>,
 }
 
 const CONFIG: &str = "\

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use mempool_core::environment::{EnvironmentConfig, Source};
-use mempool_core::{Bytes, ConfigError, FitPolicy, PoolConfig};
+use mempool_core::{ArenaKind, Bytes, ConfigError, FitPolicy, PoolConfig};
 
 /// What the command line says about the pool.
 #[derive(Debug, Clone, Copy, Default)]
@@ -12,6 +12,7 @@ pub(crate) struct Overrides {
     pub(crate) max_size: Option<Bytes>,
     pub(crate) initial_size: Option<Bytes>,
     pub(crate) arena_size: Option<Bytes>,
+    pub(crate) arena_kind: Option<ArenaKind>,
 }
 
 impl Overrides {
@@ -29,6 +30,9 @@ impl Overrides {
         }
         if let Some(bytes) = self.arena_size {
             builder = builder.arena_size(bytes);
+        }
+        if let Some(kind) = self.arena_kind {
+            builder = builder.arena_kind(kind);
         }
         builder.build()
     }
@@ -91,6 +95,12 @@ pub(crate) fn settings(
             "--arena-size",
             overrides.arena_size.is_some(),
         ),
+        setting(
+            "arena_kind",
+            config.arena_kind().to_string(),
+            "--arena-kind",
+            overrides.arena_kind.is_some(),
+        ),
     ]
 }
 
@@ -119,6 +129,7 @@ mod tests {
                 "max_size = 2 GiB (argument --max-size)",
                 "initial_size = 0 B (default)",
                 "arena_size = 32 MiB (default)",
+                "arena_kind = plain (default)",
             ]
         );
     }

@@ -106,6 +106,24 @@ mod replay {
         assert_eq!(objects[0]["caching_reserved_bytes"], 587_202_560_u64);
     }
 
+    /// Memory of 1.05 times the peak fails plain arenas and serves virtual ones.
+    #[test]
+    fn virtual_arenas_serve_a_recording_that_plain_ones_cannot_and_say_what_was_mapped() {
+        let (_folder, path) = recording(Recording::RESNET50);
+        let replay = |kind: &str| {
+            let mut command = mempool();
+            command.args(["--capacity", "1.05x", "--repeat", "1", "--json"]);
+            command.args(["--arena-kind", kind]).arg(&path).assert()
+        };
+        let plain = objects(&replay("plain").code(1).get_output().stdout);
+        assert_eq!(keys(&plain[0]), KEYS.into());
+        let run = replay("virtual").success();
+        let mapped = objects(&run.get_output().stdout);
+        assert_eq!(keys(&mapped[0]), KEYS.into_iter().chain(["maps", "stolen_granules"]).collect());
+        assert!(mapped[0]["maps"].as_u64().unwrap() >= 94 && mapped[0]["failures"] == 0, "{}", mapped[0]);
+        replay("paged").code(2).stderr(contains("use PLAIN or VIRTUAL"));
+    }
+
     #[test]
     fn the_table_names_every_trace_and_sums_the_gain_up() {
         let (_a, resnet) = recording(Recording::RESNET50);

@@ -56,6 +56,75 @@ impl FromStr for FitPolicy {
     }
 }
 
+/// What arenas are made of.
+///
+/// ```
+/// # use std::sync::Arc;
+/// use mempool_core::{AddressDevice, ArenaKind, Bytes, Pool, PoolConfig};
+/// let config = PoolConfig::builder().arena_kind(ArenaKind::Virtual).max_size(Bytes::mib(16)).build()?;
+/// let pool = Pool::new(Arc::new(AddressDevice::new(Bytes::gib(1))), config)?;
+/// let blocks = (0..8).map(|_| pool.allocate(Bytes::mib(2))).collect::<Result<Vec<_>, _>>()?;
+/// let kept: Vec<_> = blocks.into_iter().step_by(2).collect();
+///
+/// // Four pieces of 2 MiB are free, no two beside each other.
+/// let large = pool.allocate(Bytes::mib(8))?;
+/// assert_eq!(pool.status().total, Bytes::mib(16));
+/// # drop((kept, large));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ArenaKind {
+    /// Ranges that the device hands out, addresses and memory in one.
+    #[default]
+    Plain,
+    /// Addresses, far more than there is memory, behind which granules of memory (2 MiB on Ascend) are mapped where requests need them.
+    /// Whole free granules serve any request, wherever they are: at the limit they are mapped elsewhere. Freeing maps and unmaps nothing.
+    ///
+    /// Unmapping does not wait for work on the device: a pool without streams must be given back only what the device is done with, as it must
+    /// before any [`Pool::trim`](crate::Pool::trim).
+    ///
+    /// On a device without virtual memory the pool takes plain arenas and says so by a `tracing` warning.
+    Virtual,
+}
+
+impl ArenaKind {
+    /// Both kinds.
+    pub const ALL: [Self; 2] = [Self::Plain, Self::Virtual];
+
+    /// `plain` or `virtual`, as the command line writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Virtual => "virtual",
+        }
+    }
+}
+
+impl fmt::Display for ArenaKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A text that names no kind of arena.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is no kind of arena; use PLAIN or VIRTUAL")]
+pub struct ParseArenaKindError {
+    /// The text as given.
+    pub text: String,
+}
+
+impl FromStr for ArenaKind {
+    type Err = ParseArenaKindError;
+
+    /// Takes `PLAIN` and `VIRTUAL`, in any case.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let name = text.trim().to_ascii_lowercase();
+        let found = Self::ALL.into_iter().find(|kind| kind.name() == name);
+        found.ok_or_else(|| ParseArenaKindError { text: text.to_owned() })
+    }
+}
+
 /// Smallest arena that a pool asks for by itself, unless told otherwise.
 pub const DEFAULT_ARENA_SIZE: Bytes = Bytes::mib(32);
 
@@ -94,6 +163,7 @@ pub struct PoolConfig {
     max_size: Option<Bytes>,
     initial_size: Bytes,
     arena_size: Bytes,
+    arena_kind: ArenaKind,
     stream_reuse: StreamReuse,
 }
 
@@ -105,6 +175,7 @@ impl Default for PoolConfig {
             max_size: None,
             initial_size: Bytes::ZERO,
             arena_size: DEFAULT_ARENA_SIZE,
+            arena_kind: ArenaKind::default(),
             stream_reuse: StreamReuse::default(),
         }
     }
@@ -142,9 +213,14 @@ impl PoolConfig {
     }
 
     /// Smallest arena that the pool asks for when it grows. It asks for less when the limit or the device does not allow
-    /// so much. Default [`DEFAULT_ARENA_SIZE`].
+    /// so much. Default [`DEFAULT_ARENA_SIZE`]. Of no meaning with [`ArenaKind::Virtual`], where the pool takes what requests need.
     pub const fn arena_size(&self) -> Bytes {
         self.arena_size
+    }
+
+    /// What arenas are made of. Default [`ArenaKind::Plain`].
+    pub const fn arena_kind(&self) -> ArenaKind {
+        self.arena_kind
     }
 
     /// How memory that was freed on one stream may reach another. Default: all ways.
@@ -194,6 +270,12 @@ impl PoolConfigBuilder {
     /// Sets [`PoolConfig::arena_size`].
     pub fn arena_size(mut self, bytes: Bytes) -> Self {
         self.config.arena_size = bytes;
+        self
+    }
+
+    /// Sets [`PoolConfig::arena_kind`].
+    pub fn arena_kind(mut self, kind: ArenaKind) -> Self {
+        self.config.arena_kind = kind;
         self
     }
 
@@ -272,6 +354,15 @@ mod tests {
             assert_eq!(policy.name().parse(), Ok(policy));
         }
         assert!("WORST_FIT".parse::<FitPolicy>().is_err());
+    }
+
+    #[test]
+    fn kinds_of_arenas_are_read_in_both_spellings() {
+        for kind in ArenaKind::ALL {
+            assert_eq!(kind.name().parse(), Ok(kind));
+            assert_eq!(kind.name().to_uppercase().parse(), Ok(kind));
+        }
+        assert!("PAGED".parse::<ArenaKind>().is_err());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Every environment variable that this project reads to configure a pool, in one table.
 
-use crate::config::{ConfigError, FitPolicy, PoolConfig};
+use crate::config::{ArenaKind, ConfigError, FitPolicy, PoolConfig};
 use crate::units::Bytes;
 
 /// An environment variable.
@@ -31,6 +31,7 @@ const fn variable(
 const POLICY: Variable = variable("ASCEND_MEMPOOL_POLICY", "policy", "BEST_FIT or FIRST_FIT", true);
 const MAX_SIZE: Variable = variable("ASCEND_MEMORY_POOL_MAX_SIZE", "max_size", SIZE, true);
 const INITIAL_SIZE: Variable = variable("ASCEND_MEMPOOL_INITIAL_SIZE", "initial_size", SIZE, true);
+const ARENA_KIND: Variable = variable("ASCEND_MEMPOOL_ARENA_KIND", "arena_kind", "PLAIN or VIRTUAL", true);
 const ARENA_SIZE: Variable = variable("ASCEND_MEMPOOL_ARENA_SIZE", "arena_size", SIZE, true);
 
 /// CANN's own variable for how much is logged, which the `mempool` command follows. A library logs through `tracing` and leaves it to
@@ -43,11 +44,12 @@ pub const LOG_LEVEL: Variable = variable(
 );
 
 /// All variables, in the order of the documentation.
-pub const VARIABLES: [Variable; 9] = [
+pub const VARIABLES: [Variable; 10] = [
     POLICY,
     MAX_SIZE,
     INITIAL_SIZE,
     ARENA_SIZE,
+    ARENA_KIND,
     variable("ASCEND_MEMPOOL_COMPACT_THRESHOLD", "compact_threshold", "a number from 0 to 1", false),
     variable("ASCEND_MEMPOOL_COMPACT_INTERVAL", "compact_interval", "milliseconds, 0 for off", false),
     variable("ASCEND_MEMPOOL_TRACE", "trace", "ON or OFF", false),
@@ -144,6 +146,15 @@ impl PoolConfig {
         if let Some(bytes) = size(&ARENA_SIZE)? {
             builder = builder.arena_size(bytes);
         }
+        if let Some(value) = value_of(ARENA_KIND.name) {
+            let kind: ArenaKind = value.parse().map_err(|_| ConfigError::Variable {
+                variable: ARENA_KIND.name,
+                value: value.clone(),
+                reason: "it names no kind of arena".to_owned(),
+                allowed: ARENA_KIND.allowed,
+            })?;
+            builder = builder.arena_kind(kind);
+        }
         let present = |in_effect: bool| {
             let matching = VARIABLES.iter().filter(move |variable| variable.in_effect == in_effect);
             matching.map(|variable| variable.name).filter(|name| value_of(name).is_some()).collect()
@@ -180,6 +191,7 @@ mod tests {
             ("ASCEND_MEMORY_POOL_MAX_SIZE", "0"),
             ("ASCEND_MEMORY_POOL_MAX_SIZE", "-1"),
             ("ASCEND_MEMPOOL_ARENA_SIZE", "lots"),
+            ("ASCEND_MEMPOOL_ARENA_KIND", "PAGED"),
             ("ASCEND_MEMPOOL_INITIAL_SIZE", "99999999999999999999"),
         ] {
             let error = read(&[(name, value)]).unwrap_err();

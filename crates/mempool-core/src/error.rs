@@ -234,6 +234,16 @@ pub enum CreateError {
         /// What it asks for.
         padding: TailPadding,
     },
+    /// The device states a granule of virtual memory that cannot be, or is larger than a pool can use.
+    #[error(
+        "device {device:?} maps memory in granules of {granule}, where a power of two up to 1 GiB is served; use ArenaKind::Plain"
+    )]
+    VirtualGranule {
+        /// Name of the device.
+        device: String,
+        /// What it states.
+        granule: Bytes,
+    },
     /// The limit is less than the smallest arena of the device.
     #[error("max_size is {max_size}, less than the smallest arena of the device, {granularity}; raise it")]
     MaxBelowGranularity {

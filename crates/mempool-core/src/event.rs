@@ -64,7 +64,7 @@ pub enum EventKind {
         /// What was wrong.
         error: FreeError,
     },
-    /// The pool took an arena from the device.
+    /// The pool took an arena from the device. Of a virtual arena these are the addresses; [`EventKind::Mapped`] tells of memory.
     Grown {
         /// First byte.
         base: DeviceAddress,
@@ -76,6 +76,20 @@ pub enum EventKind {
         /// First byte.
         base: DeviceAddress,
         /// Size.
+        bytes: Bytes,
+    },
+    /// Memory is behind these addresses of a virtual arena now.
+    Mapped {
+        /// First byte.
+        address: DeviceAddress,
+        /// Size of the granule.
+        bytes: Bytes,
+    },
+    /// No memory is behind these addresses of a virtual arena any more.
+    Unmapped {
+        /// First byte.
+        address: DeviceAddress,
+        /// Size of the granule.
         bytes: Bytes,
     },
     /// The pool ended while blocks were live; they went with it.

@@ -53,8 +53,8 @@ mod units;
 
 pub use address_device::AddressDevice;
 pub use config::{
-    ConfigError, DEFAULT_ARENA_SIZE, FitPolicy, ParseFitPolicyError, PoolConfig, PoolConfigBuilder,
-    StreamReuse,
+    ArenaKind, ConfigError, DEFAULT_ARENA_SIZE, FitPolicy, ParseArenaKindError, ParseFitPolicyError,
+    PoolConfig, PoolConfigBuilder, StreamReuse,
 };
 pub use device::{
     Device, DeviceError, DeviceEvent, DeviceProperties, DeviceStream, MemoryInfo, PhysicalMemory,

@@ -17,8 +17,10 @@ use crate::units::{Bytes, DeviceAddress};
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct PoolStatus {
-    /// Bytes in arenas, all of which the pool holds on the device.
+    /// Bytes of memory in arenas, all of which the pool holds on the device. Of virtual arenas, the memory that is mapped.
     pub total: Bytes,
+    /// Bytes of addresses in arenas: as [`PoolStatus::total`], and for virtual arenas far more.
+    pub addresses: Bytes,
     /// Bytes in live blocks, with padding and rounding.
     pub used: Bytes,
     /// Bytes that were asked for in live blocks; `used - requested` is internal fragmentation.
@@ -61,7 +63,7 @@ pub struct Counters {
     pub failures: u64,
     /// Frees that were refused, each a mistake of the caller.
     pub refused_frees: u64,
-    /// Arenas taken from the device.
+    /// Arenas taken from the device; of virtual ones their addresses.
     pub growths: u64,
     /// Arenas given back to the device.
     pub trims: u64,
@@ -69,6 +71,12 @@ pub struct Counters {
     pub events: u64,
     /// Waits of one stream for another that allocations put in.
     pub waits: u64,
+    /// Granules of virtual arenas that got memory.
+    pub maps: u64,
+    /// Granules of virtual arenas whose memory was taken away, for a trim or to be mapped elsewhere.
+    pub unmaps: u64,
+    /// Granules taken from under free runs, because there was no other memory for a request.
+    pub stolen_granules: u64,
 }
 
 impl PoolStatus {
@@ -113,6 +121,14 @@ impl fmt::Display for PoolStatus {
         )?;
         writeln!(f, "cached    {:>12}  in slabs, for their size class only", self.cached)?;
         let Counters { allocations, frees, failures, refused_frees, growths, trims, .. } = self.counters;
+        let Counters { maps, unmaps, stolen_granules, .. } = self.counters;
+        if self.addresses > self.total {
+            writeln!(
+                f,
+                "addresses {:>12}  reserved, granules: {maps} mapped, {unmaps} unmapped, {stolen_granules} moved",
+                self.addresses
+            )?;
+        }
         write!(
             f,
             "counters  {allocations} allocations, {frees} frees, {failures} failures, {refused_frees} refused frees, \
@@ -146,8 +162,10 @@ pub struct PoolReport {
 pub struct ArenaReport {
     /// First byte.
     pub base: DeviceAddress,
-    /// Size.
+    /// Bytes of memory in it.
     pub bytes: Bytes,
+    /// Bytes of addresses in it: as many, or more if it is virtual.
+    pub addresses: Bytes,
     /// Bytes in live blocks.
     pub used: Bytes,
     /// Bytes in free runs.
@@ -163,11 +181,17 @@ pub struct ArenaReport {
 }
 
 impl ArenaReport {
-    pub(crate) fn of(base: DeviceAddress, bytes: Bytes, blocks: impl Iterator<Item = WalkedBlock>) -> Self {
+    pub(crate) fn of(
+        base: DeviceAddress,
+        bytes: Bytes,
+        addresses: Bytes,
+        blocks: impl Iterator<Item = WalkedBlock>,
+    ) -> Self {
         let zero = Bytes::ZERO;
         let mut report = Self {
             base,
             bytes,
+            addresses,
             used: zero,
             free: zero,
             cached: zero,

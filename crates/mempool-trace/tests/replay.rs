@@ -4,9 +4,9 @@
 mod replays {
     use std::path::PathBuf;
 
-    use mempool_core::{Bytes, FitPolicy, PoolConfig};
+    use mempool_core::{ArenaKind, Bytes, FitPolicy, PoolConfig};
     use mempool_trace::replay::{
-        Plan, ReadError, ReplayConfig, ReplayReport, Strictness, replay, replay_with,
+        Plan, ReadError, ReplayConfig, ReplayReport, Streams, Strictness, replay, replay_with,
     };
     use mempool_trace::{FindingKind, Recording, TraceError, TraceReader};
 
@@ -59,6 +59,25 @@ mod replays {
             (of, policy, report.peak_live.get(), report.address_space.unwrap().get())
         });
         assert_eq!(found, GOLDEN);
+    }
+
+    /// P9: memory of 1.05 times the peak serves all, where one arena needs up to 1.12 times and several need more.
+    #[test]
+    fn virtual_arenas_serve_every_recording_from_a_twentieth_more_than_its_peak() {
+        for (of, policy) in
+            Recording::ALL.into_iter().flat_map(|of| FitPolicy::ALL.map(|policy| (of, policy)))
+        {
+            let plan = recording(of);
+            let capacity = Bytes::new(plan.peak_live().get() / 100 * 105);
+            let pool = PoolConfig::builder().policy(policy).arena_kind(ArenaKind::Virtual).build().unwrap();
+            let config = ReplayConfig::new(pool).with_repeat(2).with_capacity(Some(capacity));
+            for streams in [Streams::AsOne, Streams::AsTraced { lag: 200 }] {
+                let report = replay(&plan, &config.clone().with_streams(streams)).unwrap();
+                assert_eq!(report.failures, 0, "{} {policy}: {:?}", of.name(), report.first_failure);
+                assert!(report.peak_reserved <= capacity, "{} {policy}", of.name());
+                assert!(report.stream_order.is_none_or(|order| order.races == 0), "{} {policy}", of.name());
+            }
+        }
     }
 
     #[test]

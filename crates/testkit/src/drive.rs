@@ -5,7 +5,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use mempool_core::{Alignment, AllocError, Bytes, DeviceAddress, FreeError, MAX_ALIGNMENT, Pool};
+use mempool_core::{
+    Alignment, AllocError, ArenaKind, Bytes, DeviceAddress, FreeError, MAX_ALIGNMENT, Pool, VirtualMemory,
+};
 
 use crate::actions::{Action, WrongFree};
 use crate::contents::{self, DeviceBytes};
@@ -224,8 +226,16 @@ impl Driver {
         let base = properties.arena_alignment.bytes();
         let lost = if base < PAGE { PAGE } else { Bytes::ZERO };
         let skipped = alignment.bytes().saturating_sub(base).saturating_add(lost);
-        let arena =
-            pages.saturating_add(skipped).round_up_to(properties.arena_granularity).unwrap_or(Bytes::MAX);
+        let granule = match self.pool.config().arena_kind() {
+            ArenaKind::Virtual => self.pool.device().virtual_memory().map(VirtualMemory::granule),
+            ArenaKind::Plain => None,
+        };
+        let arena = match granule {
+            // Addresses there are enough, so alignment costs no memory.
+            Some(granule) => pages.round_up_to(granule),
+            None => pages.saturating_add(skipped).round_up_to(properties.arena_granularity),
+        };
+        let arena = arena.unwrap_or(Bytes::MAX);
         let limit = status.limit.unwrap_or(Bytes::MAX);
         let device_free = self.pool.device().memory_info().map_or(Bytes::ZERO, |info| info.free);
         let grows = status.total.saturating_add(arena) <= limit && arena <= device_free;

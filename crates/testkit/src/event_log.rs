@@ -3,6 +3,7 @@
 //! Rules
 //! * E1: sequence numbers are 0, 1, 2, ... without a gap or a repetition.
 //! * E2: replayed in that order, arenas never overlap and are trimmed only while nothing is live in them.
+//! * E4: memory is mapped inside of arenas, nowhere twice, and unmapped only while nothing is live on it.
 //! * E3: replayed in that order, no block is allocated where another one is live, each lies in one arena, and only live
 //!   blocks are freed, with their sizes.
 
@@ -24,6 +25,8 @@ pub struct EventLog {
 pub struct Replayed {
     /// Sizes of arenas by base.
     pub arenas: BTreeMap<u64, Bytes>,
+    /// Sizes of granules of virtual arenas that have memory, by address.
+    pub mapped: BTreeMap<u64, Bytes>,
     /// Blocks by address: bytes asked for and occupied.
     pub blocks: BTreeMap<u64, (Bytes, Bytes)>,
     /// Events of each kind.
@@ -45,6 +48,10 @@ pub struct EventCounts {
     pub grown: u64,
     /// [`EventKind::Trimmed`]
     pub trimmed: u64,
+    /// [`EventKind::Mapped`]
+    pub mapped: u64,
+    /// [`EventKind::Unmapped`]
+    pub unmapped: u64,
 }
 
 impl Recorder for EventLog {
@@ -91,6 +98,8 @@ impl Replayed {
                 let live =
                     around(&self.blocks, base.get(), base.get() + bytes.get(), |(_, bytes)| bytes.get());
                 ensure!(live.is_none(), "E2", "live in it: {live:x?}");
+                let mapped = around(&self.mapped, base.get(), base.get() + bytes.get(), |bytes| bytes.get());
+                ensure!(mapped.is_none(), "E4", "mapped in it: {mapped:x?}");
                 self.counts.trimmed += 1;
             }
             EventKind::Allocated { address, requested, bytes, .. } => {
@@ -107,6 +116,24 @@ impl Replayed {
                 let known = self.blocks.remove(&address.get());
                 ensure!(known == Some((*requested, *bytes)), "E3", "known as {known:?}");
                 self.counts.freed += 1;
+            }
+            EventKind::Mapped { address, bytes } => {
+                let (start, end) = (address.get(), address.get() + bytes.get());
+                let mapped = around(&self.mapped, start, end, |bytes| bytes.get());
+                ensure!(mapped.is_none(), "E4", "mapped there: {mapped:x?}");
+                let arena = self.arenas.range(..=start).next_back();
+                let inside = arena.is_some_and(|(base, bytes)| end <= base + bytes.get());
+                ensure!(inside, "E4", "lies in no arena of {:x?}", self.arenas);
+                self.mapped.insert(start, *bytes);
+                self.counts.mapped += 1;
+            }
+            EventKind::Unmapped { address, bytes } => {
+                let (start, end) = (address.get(), address.get() + bytes.get());
+                let known = self.mapped.remove(&start);
+                ensure!(known == Some(*bytes), "E4", "known as {known:?}");
+                let live = around(&self.blocks, start, end, |(_, bytes)| bytes.get());
+                ensure!(live.is_none(), "E4", "live on it: {live:x?}");
+                self.counts.unmapped += 1;
             }
             EventKind::AllocationFailed { .. } => self.counts.failed += 1,
             EventKind::FreeRefused { .. } => self.counts.refused += 1,

@@ -303,7 +303,7 @@ impl Shadow {
                 "arenas overlap or are out of order: {:?}",
                 report.arenas
             );
-            end_of_last = arena.base.get() + arena.bytes.get();
+            end_of_last = arena.base.get() + arena.addresses.get();
             sum = sum.saturating_add(arena.bytes);
             let parts = [arena.used, arena.free, arena.cached].into_iter().sum::<Bytes>();
             ensure!(
@@ -345,7 +345,7 @@ impl Shadow {
 fn is_in_whole_page(address: DeviceAddress, report: &PoolReport) -> bool {
     report.arenas.iter().any(|arena| {
         let start = arena.base.get().next_multiple_of(PAGE.get());
-        let end = (arena.base.get() + arena.bytes.get()) / PAGE.get() * PAGE.get();
+        let end = (arena.base.get() + arena.addresses.get()) / PAGE.get() * PAGE.get();
         (start..end).contains(&address.get())
     })
 }

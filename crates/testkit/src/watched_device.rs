@@ -5,13 +5,16 @@
 //! * W2: an arena is given back once, with the base and the size with which it was obtained.
 //! * W3: the bytes of arenas, counted from before the device is asked to after it has them back, never pass the limit: what the
 //!   pool holds at any instant is at most that.
+//! * W5: of virtual memory, the bytes count so from before they are created to after they are released; a piece is shown at one place at
+//!   a time, inside a reservation, and released when it is shown nowhere; addresses go back when nothing is shown in them.
 //! * W4: the device does not hand out what is live (the other side's part).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mempool_core::{
-    Bytes, Device, DeviceAddress, DeviceError, DeviceProperties, MemoryInfo, StreamOrder, VirtualMemory,
+    Bytes, Device, DeviceAddress, DeviceError, DeviceProperties, MemoryInfo, PhysicalMemory, StreamOrder,
+    VirtualMemory,
 };
 use parking_lot::Mutex;
 
@@ -53,6 +56,12 @@ pub struct WatchedDevice {
 struct Books {
     /// Sizes by base.
     live: BTreeMap<u64, Bytes>,
+    /// Sizes of reservations by base.
+    reservations: BTreeMap<u64, Bytes>,
+    /// Sizes of memory without an address of its own.
+    physical: BTreeMap<PhysicalMemory, Bytes>,
+    /// What is shown where.
+    mapped: BTreeMap<u64, PhysicalMemory>,
     /// Bytes live, being asked for, or on the way back.
     held: Bytes,
     most_held: Bytes,
@@ -112,16 +121,21 @@ impl WatchedDevice {
         self.check()?;
         let books = self.books.lock();
         ensure!(books.live.is_empty(), "W2", "arenas that were not given back: {:x?}", books.live);
+        let left = (books.mapped.len(), books.physical.len(), books.reservations.len());
+        ensure!(
+            left == (0, 0, 0),
+            "W5",
+            "mappings, memory and reservations that were not given back: {left:?}"
+        );
         Ok(())
     }
 
-    fn ask(&self, size: Bytes) -> Result<(), Violation> {
+    fn ask(&self, size: Bytes, granularity: Bytes) -> Result<(), Violation> {
         let mut books = self.books.lock();
         books.held = books.held.saturating_add(size);
         books.most_held = books.most_held.max(books.held);
-        let granularity = self.properties.arena_granularity.get();
         ensure!(
-            !size.is_zero() && size.get().is_multiple_of(granularity),
+            !size.is_zero() && size.get().is_multiple_of(granularity.get()),
             "W1",
             "{} bytes were asked for",
             size.get()
@@ -166,7 +180,7 @@ impl Device for WatchedDevice {
     }
 
     fn allocate_arena(&self, size: Bytes) -> Result<DeviceAddress, DeviceError> {
-        self.note(self.ask(size));
+        self.note(self.ask(size, self.properties.arena_granularity));
         let answer = self.inner.allocate_arena(size);
         let mut books = self.books.lock();
         books.calls.push(Call::AllocateArena { size, base: answer.as_ref().ok().copied() });
@@ -212,7 +226,102 @@ impl Device for WatchedDevice {
     }
 
     fn virtual_memory(&self) -> Option<&dyn VirtualMemory> {
-        None
+        self.inner.virtual_memory().map(|_| self as &dyn VirtualMemory)
+    }
+}
+
+impl WatchedDevice {
+    fn below(&self) -> Result<&dyn VirtualMemory, DeviceError> {
+        self.inner.virtual_memory().ok_or(DeviceError::Unsupported { operation: "virtual memory" })
+    }
+}
+
+impl VirtualMemory for WatchedDevice {
+    fn granule(&self) -> Bytes {
+        self.inner.virtual_memory().map_or(Bytes::ZERO, VirtualMemory::granule)
+    }
+
+    fn reserve(&self, size: Bytes) -> Result<DeviceAddress, DeviceError> {
+        let base = self.below()?.reserve(size)?;
+        self.books.lock().reservations.insert(base.get(), size);
+        Ok(base)
+    }
+
+    fn free_reservation(&self, base: DeviceAddress, size: Bytes) -> Result<(), DeviceError> {
+        let result = {
+            let books = self.books.lock();
+            let known = books.reservations.get(&base.get()) == Some(&size);
+            let is_empty = books.mapped.range(base.get()..base.get() + size.get()).next().is_none();
+            (known && is_empty).then_some(()).ok_or_else(|| {
+                Violation::new(
+                    "W5",
+                    format!("addresses at {base} ({size}) go back, known: {known}, empty: {is_empty}"),
+                )
+            })
+        };
+        self.note(result);
+        self.below()?.free_reservation(base, size)?;
+        self.books.lock().reservations.remove(&base.get());
+        Ok(())
+    }
+
+    fn create_physical(&self, size: Bytes) -> Result<PhysicalMemory, DeviceError> {
+        self.note(self.ask(size, self.granule()));
+        let answer = self.below()?.create_physical(size);
+        let mut books = self.books.lock();
+        match answer {
+            Ok(memory) => drop(books.physical.insert(memory, size)),
+            Err(_) => books.held = books.held.saturating_sub(size),
+        }
+        answer
+    }
+
+    fn release_physical(&self, memory: PhysicalMemory) -> Result<(), DeviceError> {
+        let result = {
+            let books = self.books.lock();
+            let known = books.physical.contains_key(&memory);
+            let is_shown = books.mapped.values().any(|&shown| shown == memory);
+            (known && !is_shown).then_some(()).ok_or_else(|| {
+                Violation::new("W5", format!("{memory} goes back, known: {known}, shown: {is_shown}"))
+            })
+        };
+        self.note(result);
+        self.below()?.release_physical(memory)?;
+        let mut books = self.books.lock();
+        let size = books.physical.remove(&memory).unwrap_or(Bytes::ZERO);
+        books.held = books.held.saturating_sub(size);
+        Ok(())
+    }
+
+    fn map(&self, address: DeviceAddress, memory: PhysicalMemory) -> Result<(), DeviceError> {
+        let result = {
+            let books = self.books.lock();
+            let size = books.physical.get(&memory).copied().unwrap_or(Bytes::ZERO);
+            let end = address.get().saturating_add(size.get());
+            let around = books.reservations.range(..=address.get()).next_back();
+            let inside = around.is_some_and(|(base, bytes)| end <= base + bytes.get());
+            let is_shown = books.mapped.values().any(|&shown| shown == memory);
+            let is_taken = books.mapped.range(address.get()..end).next().is_some();
+            (inside && !is_shown && !is_taken && !size.is_zero()).then_some(()).ok_or_else(|| {
+                let found = format!(
+                    "{memory} of {size} at {address}, inside: {inside}, shown: {is_shown}, taken: {is_taken}"
+                );
+                Violation::new("W5", found)
+            })
+        };
+        self.note(result);
+        self.below()?.map(address, memory)?;
+        self.books.lock().mapped.insert(address.get(), memory);
+        Ok(())
+    }
+
+    fn unmap(&self, address: DeviceAddress) -> Result<(), DeviceError> {
+        self.below()?.unmap(address)?;
+        let removed = self.books.lock().mapped.remove(&address.get());
+        let result =
+            removed.map(drop).ok_or_else(|| Violation::new("W5", format!("nothing was shown at {address}")));
+        self.note(result);
+        Ok(())
     }
 }
 

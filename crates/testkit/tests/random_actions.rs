@@ -9,8 +9,8 @@ mod random_actions {
 
     use backend_host::HostDeviceConfig;
     use mempool_core::{
-        AddressDevice, Alignment, Bytes, DeviceProperties, FitPolicy, Pool, PoolConfig, PoolConfigBuilder,
-        TailPadding,
+        AddressDevice, Alignment, ArenaKind, Bytes, DeviceProperties, FitPolicy, Pool, PoolConfig,
+        PoolConfigBuilder, TailPadding,
     };
     use testkit::actions::{Actions, Mix};
     use testkit::drive::{Driver, Tally};
@@ -20,6 +20,13 @@ mod random_actions {
     use super::host_bytes;
 
     const QUICK_STEPS: usize = 3_000;
+
+    const POLICIES_AND_KINDS: [(FitPolicy, ArenaKind); 4] = [
+        (FitPolicy::BestFit, ArenaKind::Plain),
+        (FitPolicy::FirstFit, ArenaKind::Plain),
+        (FitPolicy::BestFit, ArenaKind::Virtual),
+        (FitPolicy::FirstFit, ArenaKind::Virtual),
+    ];
 
     /// Every step in a quick run; in a long one, where a walk over everything at each step would take hours, some.
     fn walk_every() -> u32 {
@@ -34,10 +41,10 @@ mod random_actions {
         config: impl Fn(PoolConfigBuilder) -> PoolConfigBuilder,
     ) -> Tally {
         let mut sum = Tally::default();
-        for policy in FitPolicy::ALL {
-            let seed = Seed::for_test(format_args!("{test}, {policy}"));
+        for (policy, kind) in POLICIES_AND_KINDS {
+            let seed = Seed::for_test(format_args!("{test}, {policy}, {kind} arenas"));
             let device = Arc::new(AddressDevice::with_properties(capacity, properties.clone()));
-            let config = config(PoolConfig::builder().policy(policy)).build().unwrap();
+            let config = config(PoolConfig::builder().policy(policy).arena_kind(kind)).build().unwrap();
             let watched = WatchedDevice::new(Arc::clone(&device) as _);
             let watched = Arc::new(match config.max_size() {
                 Some(limit) => watched.with_limit(limit),
@@ -137,13 +144,14 @@ mod random_actions {
     }
 
     fn run_over_host(test: &str, device: &HostDeviceConfig, mix: Mix, arena: Bytes, limit: Bytes) {
-        for policy in FitPolicy::ALL {
-            let seed = Seed::for_test(format_args!("{test}, {policy}"));
+        for (policy, kind) in POLICIES_AND_KINDS {
+            let seed = Seed::for_test(format_args!("{test}, {policy}, {kind} arenas"));
             let (backend, bytes) = host_bytes::open(device.clone());
             let host = Arc::clone(backend.host_device());
             let watched = Arc::new(WatchedDevice::new(Arc::new(backend)).with_limit(limit));
             let config =
-                PoolConfig::builder().policy(policy).arena_size(arena).max_size(limit).build().unwrap();
+                PoolConfig::builder().policy(policy).arena_size(arena).max_size(limit).arena_kind(kind);
+            let config = config.build().unwrap();
             let pool = Pool::new(Arc::clone(&watched) as _, config).unwrap();
             let actions = Actions::new(seed.value(), mix).take(seed::steps(QUICK_STEPS));
             let driver = Driver::new(pool).with_bytes(Arc::new(bytes)).walking_every(walk_every());

@@ -12,7 +12,7 @@ mod stream_bug_log {
     use std::sync::{Arc, Barrier};
     use std::thread;
 
-    use backend_host::CallKind;
+    use backend_host::{CallKind, HostDeviceConfig};
     use mempool_core::{
         Alignment, AllocError, Bytes, DeviceAddress, FitPolicy, Pool, PoolConfig, StreamId, StreamReuse,
     };
@@ -58,7 +58,7 @@ mod stream_bug_log {
         const THREADS: usize = 8;
         for with_streams in [false, true] {
             let mut watched = None;
-            let stage = Stage::over(Bytes::gib(1), |device| {
+            let stage = Stage::over(HostDeviceConfig::new(1 << 30), |device| {
                 let device = watched.insert(Arc::new(WatchedDevice::new(device).with_limit(QUOTA)));
                 let config = PoolConfig::builder().max_size(QUOTA).arena_size(Bytes::mib(2)).build();
                 Pool::new(Arc::clone(device) as _, config.unwrap()).unwrap()

@@ -10,7 +10,7 @@ mod stream_calls {
     use std::sync::Arc;
     use std::thread;
 
-    use backend_host::{CallKind, Fault};
+    use backend_host::{CallKind, Fault, HostDeviceConfig};
     use host_device::engine::PendingWork;
     use mempool_core::{
         AllocError, Bytes, Pool, PoolConfig, RawAllocation, StreamError, StreamId, StreamReuse,
@@ -149,7 +149,7 @@ mod stream_calls {
     #[test]
     fn events_are_numbered_without_a_gap_also_where_a_wait_fails() {
         let log = Arc::new(EventLog::default());
-        let stage = Stage::over(Bytes::gib(1), |device| {
+        let stage = Stage::over(HostDeviceConfig::new(1 << 30), |device| {
             Pool::with_recorder(device, tight().build().unwrap(), Arc::clone(&log) as _).unwrap()
         });
         let [s, t] = stage.add_streams();

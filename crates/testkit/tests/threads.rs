@@ -11,7 +11,7 @@ mod threads {
     use std::thread;
 
     use backend_host::HostDeviceConfig;
-    use mempool_core::{AddressDevice, Alignment, AllocError, Bytes, FitPolicy, Pool, PoolConfig};
+    use mempool_core::{AddressDevice, Alignment, AllocError, ArenaKind, Bytes, FitPolicy, Pool, PoolConfig};
     use parking_lot::Mutex;
     use testkit::contents;
     use testkit::event_log::EventLog;
@@ -34,7 +34,7 @@ mod threads {
     }
 
     impl Stage {
-        fn new(policy: FitPolicy) -> Self {
+        fn new(policy: FitPolicy, kind: ArenaKind) -> Self {
             let (backend, bytes) = host_bytes::open(HostDeviceConfig::new(1 << 30));
             let watched = Arc::new(WatchedDevice::new(Arc::new(backend)).with_limit(LIMIT));
             let log = Arc::new(EventLog::default());
@@ -42,6 +42,7 @@ mod threads {
                 .policy(policy)
                 .max_size(LIMIT)
                 .arena_size(Bytes::mib(4))
+                .arena_kind(kind)
                 .build()
                 .unwrap();
             let pool = Pool::with_recorder(Arc::clone(&watched) as _, config, Arc::clone(&log) as _).unwrap();
@@ -84,6 +85,8 @@ mod threads {
             assert_eq!((counts.allocated, counts.freed), (counters.allocations, counters.frees));
             assert_eq!((counts.failed, counts.refused), (counters.failures, counters.refused_frees));
             assert_eq!((counts.grown, counts.trimmed), (counters.growths, counters.trims));
+            assert_eq!((counts.mapped, counts.unmapped), (counters.maps, counters.unmaps));
+            assert!(replayed.mapped.is_empty());
             assert!(counts.allocated > 1000, "the run did not try much: {counts:?}");
         }
     }
@@ -94,9 +97,11 @@ mod threads {
 
     #[test]
     fn eight_threads_under_a_tight_limit() {
-        for policy in FitPolicy::ALL {
-            let seed = Seed::for_test(format_args!("eight threads, {policy}"));
-            let stage = Stage::new(policy);
+        for (policy, kind) in
+            FitPolicy::ALL.into_iter().flat_map(|policy| ArenaKind::ALL.map(|kind| (policy, kind)))
+        {
+            let seed = Seed::for_test(format_args!("eight threads, {policy}, {kind} arenas"));
+            let stage = Stage::new(policy, kind);
             thread::scope(|scope| {
                 for number in 0..THREADS as u64 {
                     let (stage, seed) = (&stage, seed.value().wrapping_add(number));
@@ -123,7 +128,12 @@ mod threads {
     #[test]
     fn blocks_are_freed_by_other_threads_while_one_trims() {
         let seed = Seed::for_test("freed by others");
-        let stage = Stage::new(FitPolicy::BestFit);
+        for kind in ArenaKind::ALL {
+            free_on_other_threads_while_one_trims(&seed, Stage::new(FitPolicy::BestFit, kind));
+        }
+    }
+
+    fn free_on_other_threads_while_one_trims(seed: &Seed, stage: Stage) {
         let bag = Mutex::new(Vec::new());
         let working = AtomicUsize::new(THREADS);
         thread::scope(|scope| {

@@ -27,6 +27,8 @@ pub(super) enum Suite {
     StreamWaits,
     /// What users ran into.
     StreamBugLog,
+    /// Random actions on streams, and threads.
+    StreamActions,
     /// What comes in between the device calls for streams.
     StreamCalls,
     /// Joining what streams have passed.
@@ -53,6 +55,7 @@ impl Suite {
             Self::StreamOrder
             | Self::StreamWaits
             | Self::StreamBugLog
+            | Self::StreamActions
             | Self::StreamCalls
             | Self::StreamJoins => "testkit",
         }
@@ -65,6 +68,7 @@ impl Suite {
             Self::StreamOrder => Some("stream_order"),
             Self::StreamWaits => Some("stream_waits"),
             Self::StreamBugLog => Some("stream_bug_log"),
+            Self::StreamActions => Some("stream_actions"),
             Self::StreamCalls => Some("stream_calls"),
             Self::StreamJoins => Some("stream_joins"),
         }

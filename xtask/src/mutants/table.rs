@@ -4,7 +4,9 @@
 //! change the row with it; when you write a line that would be as dangerous if it were wrong, give it a row. A mutant that nobody can
 //! tell from the sound code is no mutant: find out why, and remove the line or the row.
 
-use super::suite::Suite::{self, Core, StreamBugLog, StreamCalls, StreamJoins, StreamOrder, StreamWaits};
+use super::suite::Suite::{
+    self, Core, StreamActions, StreamBugLog, StreamCalls, StreamJoins, StreamOrder, StreamWaits,
+};
 
 /// One broken line.
 #[derive(Debug)]
@@ -96,21 +98,21 @@ pub(super) static MUTANTS: &[Mutant] = &[
         STREAMS,
         "*direct = (*direct).max(epoch);",
         "*direct = (*direct).max(epoch + 1);",
-        StreamOrder,
+        StreamActions,
     ),
     mutant(
         "an event covers the epoch after it, too",
         STREAMS,
         "self.set_done(batch.slot, batch.epoch);",
         "self.set_done(batch.slot, batch.epoch + 1);",
-        StreamOrder,
+        StreamActions,
     ),
     mutant(
         "an event covers more of what its stream had waited for",
         STREAMS,
         "self.set_done(slot, epoch);",
         "self.set_done(slot, epoch + 1);",
-        StreamOrder,
+        StreamActions,
     ),
     mutant(
         "a mark covers frees after it",
@@ -131,7 +133,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         WAITS,
         "self.inner.state.lock().heap.streams.put_batch(batch);",
         "drop(batch);",
-        StreamOrder,
+        StreamActions,
     ),
     mutant(
         "events that have passed are never given back",
@@ -202,7 +204,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         WAITS,
         "for stamp in in_order {",
         "for stamp in in_order.into_iter().take(1) {",
-        StreamOrder,
+        StreamActions,
     ),
     mutant(
         "a wait is made again though an earlier one covers it",
@@ -280,7 +282,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         STREAMS,
         "(entry.id, entry.device, entry.state) = (id, device, Life::Open);",
         "(entry.id, entry.device, entry.state, entry.epoch) = (id, device, Life::Open, 1);",
-        StreamOrder,
+        StreamActions,
     ),
     mutant(
         "the name of a stream that has ended works for the next in its slot",
@@ -337,21 +339,21 @@ pub(super) static MUTANTS: &[Mutant] = &[
         ORDERED,
         "if !pending.is_empty() {",
         "if pending.iter().count() > 4096 {",
-        StreamOrder,
+        StreamActions,
     ),
     mutant(
         "held objects are everybody's at once",
         HELD,
         "&& streams.is_done(Stamp::new(slot, epoch))",
         "&& (streams.is_done(Stamp::new(slot, epoch)) || true)",
-        StreamOrder,
+        StreamActions,
     ),
     mutant(
         "objects of several streams are everybody's at once",
         HELD,
         "let done = passed.len() < most && streams.are_ordered(stamps, None);",
         "let done = passed.len() < most;",
-        StreamOrder,
+        StreamActions,
     ),
     mutant(
         "an object of another stream comes without what is pending on it",
@@ -372,21 +374,21 @@ pub(super) static MUTANTS: &[Mutant] = &[
         SLABS,
         "slab.out += rest.len() as u8;",
         "slab.out += 0;",
-        StreamOrder,
+        StreamActions,
     ),
     mutant(
         "a run that is joined loses its stamps",
         PAGE_HEAP,
         "self.free_runs.move_stamps(absorbed, number);",
         "",
-        StreamOrder,
+        StreamActions,
     ),
     mutant(
         "a run that is split by an aligned block loses its stamps",
         PAGE_HEAP,
         "self.free_runs.stamps_mut(rest).join(&theirs);",
         "",
-        StreamOrder,
+        StreamActions,
     ),
     mutant(
         "joining anew drops stamps that are not done",

@@ -13,8 +13,8 @@ use crate::settings::{Overrides, settings};
 const NOT_SET: &str = "not set";
 
 pub(crate) fn run(args: &ConfigArgs, out: &mut impl Write) -> anyhow::Result<Outcome> {
-    let ConfigArgs { policy, max_size, initial_size, arena_size } = *args;
-    let overrides = Overrides { policy, max_size, initial_size, arena_size };
+    let ConfigArgs { policy, max_size, initial_size, arena_size, arena_kind } = *args;
+    let overrides = Overrides { policy, max_size, initial_size, arena_size, arena_kind };
     let environment = PoolConfig::from_variables(variable)?;
     let config = overrides.apply(&environment.config)?;
 

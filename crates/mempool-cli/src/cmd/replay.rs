@@ -99,7 +99,8 @@ fn configs(
         (_, given) => given,
     };
     let config = |policy| -> anyhow::Result<ReplayConfig> {
-        let overrides = Overrides { policy: Some(policy), arena_size, ..Overrides::default() };
+        let arena_kind = args.arena_kind;
+        let overrides = Overrides { policy: Some(policy), arena_size, arena_kind, ..Overrides::default() };
         let pool = overrides.apply(environment)?;
         let config = ReplayConfig::new(pool).with_capacity(capacity).with_repeat(args.repeat);
         Ok(config.with_streams(args.streams()))

@@ -23,6 +23,11 @@ struct Line<'a> {
     ns_per_op_median: u64,
     ns_per_op_p99: u64,
     ns_per_op_max: u64,
+    /// Of virtual arenas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    maps: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stolen_granules: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     streams: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,6 +46,7 @@ struct Line<'a> {
 pub(crate) fn write_line(out: &mut impl Write, row: &Row) -> io::Result<()> {
     let Row { trace, report, caching } = row;
     let order = report.stream_order.as_ref();
+    let mapped = Some(report.at_end.counters).filter(|counters| counters.maps > 0);
     let line = Line {
         trace,
         policy: report.policy.name(),
@@ -55,6 +61,8 @@ pub(crate) fn write_line(out: &mut impl Write, row: &Row) -> io::Result<()> {
         ns_per_op_median: report.latency.median_ns,
         ns_per_op_p99: report.latency.p99_ns,
         ns_per_op_max: report.latency.max_ns,
+        maps: mapped.map(|counters| counters.maps),
+        stolen_granules: mapped.map(|counters| counters.stolen_granules),
         streams: order.map(|order| order.streams),
         waits: order.map(|order| order.waits),
         events_recorded: order.map(|order| order.events),

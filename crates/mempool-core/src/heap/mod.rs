@@ -3,6 +3,7 @@
 //! A [`Heap`] manages addresses only and never touches what they stand for. [`Pool`](crate::Pool) is a heap with a device behind
 //! it and a lock around it; use a heap alone to suballocate something else, or to measure the bare algorithm.
 
+mod backing;
 mod free_runs;
 pub(crate) mod geometry;
 mod held;
@@ -13,6 +14,7 @@ mod page_map;
 mod slabs;
 #[cfg(test)]
 mod tests;
+mod unbacked;
 mod validate;
 
 use crate::config::FitPolicy;
@@ -22,6 +24,7 @@ use crate::size_class::{CLASSES, SMALL_MAX_BYTES, aligned_class_of};
 use crate::units::{Alignment, Bytes, DeviceAddress};
 pub use validate::InvariantError;
 
+pub(crate) use backing::Place;
 use geometry::{MAX_PAGES, PAGE_BYTES, PAGE_SHIFT, pages_for};
 use held::HeldObjects;
 pub(crate) use ordered::{Apart, Order, OrderedBlock, Reach};
@@ -205,6 +208,14 @@ impl Heap {
     ///
     /// O(pages) the first time that the heap grows so large, O(arenas) after.
     pub fn add_arena(&mut self, base: DeviceAddress, bytes: Bytes) -> Result<(), AddArenaError> {
+        let range = self.add_range(base, bytes)?;
+        self.pages.add_range(range.first_page, range.pages);
+        self.arena_pages += u64::from(range.pages);
+        Ok(())
+    }
+
+    /// Makes pages of a range of addresses, which are in no span yet.
+    fn add_range(&mut self, base: DeviceAddress, bytes: Bytes) -> Result<PageRange, AddArenaError> {
         let range = self.map.add(base.get(), bytes.get()).map_err(|error| match error {
             AddRangeError::AddressTooHigh => AddArenaError::AddressTooHigh { base, bytes },
             AddRangeError::TooSmall => AddArenaError::TooSmall { base, bytes },
@@ -212,9 +223,7 @@ impl Heap {
             AddRangeError::TooManyPages => AddArenaError::TooLarge { base, bytes },
         })?;
         self.pages.reserve_pages(self.map.page_capacity());
-        self.pages.add_range(range.first_page, range.pages);
-        self.arena_pages += u64::from(range.pages);
-        Ok(())
+        Ok(range)
     }
 
     /// Takes the arena that holds `address` out, if nothing in it is live and no stream may touch it any more, and says whether it did.
@@ -504,6 +513,7 @@ impl Heap {
                 vec![whole(BlockState::Live { requested: Bytes::new(bytes - slack) })]
             }
             Tag::Free(_) | Tag::Inner => vec![whole(BlockState::Free)],
+            Tag::Unbacked(_) => Vec::new(),
         }
     }
 

@@ -118,11 +118,26 @@ impl Heap {
         let number = self.slabs.next_number()?;
         let taken = self.pages.take_ordered(layout.slab_pages, &self.streams, order);
         let (run, pending) = taken?;
-        self.pages.mark_slab(run, layout.slab_pages, number);
+        let address = self.open_slab(class, number, run, slack, &pending, order.stream)?;
+        Some(self.account_ordered(address, layout.object_bytes.into(), slack.into(), pending))
+    }
+
+    /// Makes pages that were just cut a slab, takes its first object for a stream, and sees to it that the others are used only after
+    /// what may still touch the pages.
+    pub(super) fn open_slab(
+        &mut self,
+        class: usize,
+        number: u32,
+        run: u32,
+        slack: u16,
+        pending: &Stamps,
+        stream: Option<Slot>,
+    ) -> Option<u64> {
+        self.pages.mark_slab(run, CLASSES[class].slab_pages, number);
         self.slabs.add(class, self.map.address_of(run));
         let address = self.slabs.take(class, slack)?;
         if !pending.is_empty() {
-            let own = order.stream.filter(|&slot| self.streams.are_ordered(&pending, Some(slot)));
+            let own = stream.filter(|&slot| self.streams.are_ordered(pending, Some(slot)));
             for object in self.slabs.take_rest_of_slab(number) {
                 match own {
                     // The stream comes after the pending work, so whoever comes after the stream does too.
@@ -131,7 +146,7 @@ impl Heap {
                 }
             }
         }
-        Some(self.account_ordered(address, layout.object_bytes.into(), slack.into(), pending))
+        Some(address)
     }
 
     #[expect(
@@ -213,6 +228,13 @@ impl Heap {
     /// Joins all free runs that touch, whatever streams may still touch them, once. O(runs).
     pub(crate) fn gather(&mut self) {
         self.rejoin_from = self.pages.rejoin(&self.streams, Joining::All, 0, usize::MAX);
+    }
+
+    /// Joins what streams have passed with what else they have, so that whole granules show; joins nothing that they have not. O(runs).
+    pub(crate) fn join_passed(&mut self) {
+        if self.streams.any() {
+            self.pages.rejoin(&self.streams, Joining::SameStreams, 0, usize::MAX);
+        }
     }
 
     /// Whether memory counts for more than waits now.

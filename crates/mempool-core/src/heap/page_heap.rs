@@ -12,10 +12,13 @@
 //! * P3: a tag says LIVE if and only if a live run starts there, and SLAB if and only if a slab covers the page. It is the one
 //!   authority on what may be freed, so giving back clears it; other inner tags are stale and never read.
 //! * P4: no two free runs touch, except such as different streams may still touch. Pages outside of arenas (tag 0) stop coalescing at the ends of an arena.
+//!
+//! Pages without memory have tags of their own, see `unbacked.rs`. To what cuts and joins free runs they look like the end of an arena.
 
 use super::free_runs::{FreeRun, FreeRuns};
 use super::geometry::MAX_PAGES;
 use super::ordered::{Order, Reach};
+use super::unbacked::Unbacked;
 use crate::config::FitPolicy;
 use crate::order::{Stamp, Stamps, Streams};
 
@@ -24,6 +27,8 @@ const SLAB: u32 = 1 << 30;
 const LIVE: u32 = 1 << 29;
 /// With LIVE: the run has one page, and the low bits are its slack.
 const ONE_PAGE: u32 = 1 << 28;
+/// Without LIVE: the span has no memory, or is claimed, and the low bits are its length. Neither a slack nor any other tag looks so.
+const UNBACKED: u32 = ONE_PAGE;
 /// The low bits: a length in pages, or the number of a free run or a slab.
 const VALUE: u32 = MAX_PAGES - 1;
 
@@ -51,6 +56,8 @@ pub(crate) enum Tag {
     Live(u32),
     /// Part of the slab of this number.
     Slab(u32),
+    /// A span of so many pages without memory, or that is claimed, starts or ends here.
+    Unbacked(u32),
     /// Inside or at the end of a run, or outside of all arenas.
     Inner,
 }
@@ -62,11 +69,18 @@ pub(crate) struct PageHeap {
     free_pages: u64,
     /// One past the highest page that was ever part of a run.
     extent: u32,
+    pub(super) unbacked: Unbacked,
 }
 
 impl PageHeap {
     pub(crate) fn new(policy: FitPolicy) -> Self {
-        Self { tags: Vec::new(), free_runs: FreeRuns::new(policy), free_pages: 0, extent: 0 }
+        Self {
+            tags: Vec::new(),
+            free_runs: FreeRuns::new(policy),
+            free_pages: 0,
+            extent: 0,
+            unbacked: Unbacked::default(),
+        }
     }
 
     pub(crate) fn policy(&self) -> FitPolicy {
@@ -102,6 +116,8 @@ impl PageHeap {
             Tag::Live(if tag & ONE_PAGE == 0 { tag & VALUE } else { 1 })
         } else if tag & FREE != 0 {
             Tag::Free(tag & VALUE)
+        } else if tag & UNBACKED != 0 {
+            Tag::Unbacked(tag & VALUE)
         } else {
             Tag::Inner
         }
@@ -117,7 +133,14 @@ impl PageHeap {
     /// Makes room for page indices below `capacity`.
     pub(crate) fn reserve_pages(&mut self, capacity: usize) {
         if capacity > self.tags.len() {
-            self.tags.resize(capacity, 0);
+            if capacity / 2 >= self.tags.len() {
+                // Zeroed memory of the host costs nothing until it is written to, and most tags of a reservation never are.
+                let mut tags = vec![0; capacity];
+                tags[..self.tags.len()].copy_from_slice(&self.tags);
+                self.tags = tags;
+            } else {
+                self.tags.resize(capacity, 0);
+            }
         }
     }
 
@@ -136,8 +159,41 @@ impl PageHeap {
     }
 
     fn free_run_at(&self, first: u32) -> Option<(u32, FreeRun)> {
-        let Tag::Free(number) = self.tag(first) else { return None };
+        self.free_run_with_tag(first)
+    }
+
+    /// The free run that starts or ends at `page`, the first or last page of a span.
+    pub(super) fn free_run_with_tag(&self, page: u32) -> Option<(u32, FreeRun)> {
+        let Tag::Free(number) = self.tag(page) else { return None };
         Some((number, self.free_runs.get(number)))
+    }
+
+    /// What may still touch a free run.
+    pub(super) fn stamps_of_run(&self, number: u32) -> Option<&Stamps> {
+        self.free_runs.stamps(number)
+    }
+
+    /// All free runs of at least `pages` pages, with their numbers, shortest first.
+    pub(super) fn free_runs_from(&self, pages: u32) -> impl Iterator<Item = (u32, FreeRun)> + '_ {
+        self.free_runs.numbers_from(pages).map(|number| (number, self.free_runs.get(number)))
+    }
+
+    /// Marks both ends of a span that has no memory or is claimed.
+    pub(super) fn set_unbacked(&mut self, first: u32, pages: u32) {
+        self.tags[first as usize] = UNBACKED | pages;
+        self.tags[(first + pages - 1) as usize] = UNBACKED | pages;
+    }
+
+    pub(super) fn set_tag_inner(&mut self, page: u32) {
+        self.tags[page as usize] = 0;
+    }
+
+    pub(super) fn clear_tags(&mut self, first: u32, pages: u32) {
+        self.tags[first as usize..(first + pages) as usize].fill(0);
+    }
+
+    pub(super) fn count_free(&mut self, pages: u32) {
+        self.free_pages += u64::from(pages);
     }
 
     /// Takes a wholly free range out and clears its tags, so that the indices may be used again.
@@ -145,7 +201,7 @@ impl PageHeap {
         if let Some((number, _)) = self.free_run_at(first) {
             self.free_runs.remove(number);
             self.free_pages -= u64::from(pages);
-            self.tags[first as usize..(first + pages) as usize].fill(0);
+            self.clear_tags(first, pages);
         }
     }
 
@@ -212,17 +268,25 @@ impl PageHeap {
         let place = |number: u32| {
             let run = self.free_runs.get(number);
             let accepted = self.free_runs.stamps(number).is_none_or(&accept);
-            aligned_start(run.page, run.pages).filter(|_| accepted).map(|start| (number, run, start))
+            aligned_start(run.page, run.pages).filter(|_| accepted).map(|start| (number, start))
         };
         let near = self.free_runs.numbers_from(pages).take(TRIED_FIRST);
         let sure = self.free_runs.numbers_from(pages.saturating_add(slack).min(MAX_PAGES)).take(1);
         let all = self.free_runs.numbers_from(pages);
-        let (number, run, start) = near.chain(sure).chain(all).find_map(place)?;
+        let (number, start) = near.chain(sure).chain(all).find_map(place)?;
         let stamps = self.pending_stamps(number, streams);
+        self.cut(number, start, pages);
+        Some((start, stamps))
+    }
+
+    /// Cuts pages out of a free run and answers all its stamps, which stay with what is left of it.
+    pub(super) fn cut(&mut self, number: u32, start: u32, pages: u32) -> Stamps {
+        let run = self.free_runs.get(number);
+        let stamps = self.free_runs.stamps(number).cloned().unwrap_or_default();
         let skipped = start - run.page;
         if skipped == 0 {
             self.use_front(number, run.page, run.pages, pages);
-            return Some((start, stamps));
+            return stamps;
         }
         let theirs = self.free_runs.stamps(number).filter(|theirs| !theirs.is_empty()).cloned();
         // The pages before stay with the run's number; those from the start on become a run of their own for a moment.
@@ -234,7 +298,7 @@ impl PageHeap {
             self.free_runs.stamps_mut(rest).join(&theirs);
         }
         self.use_front(rest, start, run.pages - skipped, pages);
-        Some((start, stamps))
+        stamps
     }
 
     /// Uses the first pages of a free run; the rest stays free and keeps the number and the last tag.
@@ -288,7 +352,7 @@ impl PageHeap {
 
     /// Clears the tags of a slab, which is no longer one; its pages are to be given back.
     pub(crate) fn unmark_slab(&mut self, run: u32, pages: u32) {
-        self.tags[run as usize..(run + pages) as usize].fill(0);
+        self.clear_tags(run, pages);
     }
 
     /// Gives back a live run, joined with the free runs that touch it, and answers the number of what that makes. O(1).
@@ -346,7 +410,16 @@ impl PageHeap {
         self.join_ordered(run, pages, stamps, streams, joining);
     }
 
-    fn join_ordered(&mut self, run: u32, pages: u32, stamps: &Stamps, streams: &Streams, joining: Joining) {
+    /// Makes pages that are in no run part of the free runs that touch them, as far as `joining` says; answers the number of the whole.
+    #[inline]
+    pub(super) fn join_ordered(
+        &mut self,
+        run: u32,
+        pages: u32,
+        stamps: &Stamps,
+        streams: &Streams,
+        joining: Joining,
+    ) -> u32 {
         let fits = |tag: u32| {
             let number = free_number(tag)?;
             let fits = joining == Joining::All || {
@@ -363,6 +436,7 @@ impl PageHeap {
         if !stamps.is_empty() {
             self.free_runs.stamps_mut(number).join(stamps);
         }
+        number
     }
 
     /// Drops stamps that everybody has passed and joins what that allows to be joined: at most `most` runs, going on at number `from`
@@ -400,7 +474,7 @@ impl PageHeap {
         let tag = self.tag(page);
         match tag {
             Tag::Free(number) => Some((tag, self.free_runs.get(number).pages)),
-            Tag::Live(pages) => Some((tag, pages)),
+            Tag::Live(pages) | Tag::Unbacked(pages) => Some((tag, pages)),
             Tag::Slab(number) => Some((tag, slab_pages(number))),
             Tag::Inner => None,
         }
@@ -408,7 +482,9 @@ impl PageHeap {
 
     /// Bytes of host memory behind the tags and the index of free runs.
     pub(crate) fn metadata_bytes(&self) -> usize {
-        self.tags.capacity() * size_of::<u32>() + self.free_runs.metadata_bytes()
+        self.tags.capacity() * size_of::<u32>()
+            + self.free_runs.metadata_bytes()
+            + self.unbacked_metadata_bytes()
     }
 
     /// Checks the index against the free runs given as (first page, number), which are all there are.

@@ -23,11 +23,10 @@ impl Heap {
     }
 
     fn check(&self) -> Result<(), String> {
-        let (mut free_runs, mut slabs) = (Vec::new(), Vec::new());
+        let (mut free_runs, mut slabs, mut unbacked_spans) = (Vec::new(), Vec::new(), Vec::new());
         let (mut live_bytes, mut slack_bytes, mut live_blocks, mut cached_bytes, mut arena_pages) =
             (0, 0, 0, 0, 0);
         for range in self.map.ranges() {
-            arena_pages += u64::from(range.pages);
             if self.map.page_of(range.start_address) != range.first_page
                 || self.map.address_of(range.first_page) != range.start_address
             {
@@ -44,6 +43,11 @@ impl Heap {
                     return Err(format!("P1: a span of {pages} pages starts at {first} instead of {next}"));
                 }
                 next = first + pages;
+                if matches!(tag, Tag::Unbacked(_)) {
+                    unbacked_spans.push((first, pages));
+                } else {
+                    arena_pages += u64::from(pages);
+                }
                 match tag {
                     Tag::Free(number) => free_runs.push((first, number)),
                     Tag::Live(_) if pages > 1 && matches!(self.pages.tag(next - 1), Tag::Free(_)) => {
@@ -58,7 +62,7 @@ impl Heap {
                             ));
                         }
                     }
-                    Tag::Live(_) | Tag::Inner => {}
+                    Tag::Live(_) | Tag::Unbacked(_) | Tag::Inner => {}
                 }
                 if !matches!(tag, Tag::Slab(_)) {
                     let inner = (first + 1..next)
@@ -93,6 +97,7 @@ impl Heap {
             ));
         }
         self.pages.validate(&free_runs)?;
+        self.pages.validate_unbacked(&unbacked_spans)?;
         self.slabs.validate(&slabs, self.held.iter().collect())?;
         let counted = (live_bytes, slack_bytes, live_blocks);
         let kept = (self.live_bytes, self.slack_bytes, self.live_blocks);

@@ -1,6 +1,7 @@
 //! Allocation: the ladder from what is free at once to failure.
 
 use super::state::{Arena, State};
+use super::trim::Released;
 use super::{Inner, MAX_ALIGNMENT, MAX_POOL_SIZE};
 use crate::device::DeviceError;
 use crate::error::{AllocError, OutOfMemory, Shortage};
@@ -17,21 +18,36 @@ pub(super) struct Request {
     pub(super) stream: Option<StreamId>,
     /// Whether that may be made to wait.
     may_wait: bool,
-    requested: Bytes,
+    pub(super) requested: Bytes,
     /// With the padding that the device wants.
-    occupied: Bytes,
+    pub(super) occupied: Bytes,
     alignment: Alignment,
     /// The larger one of the alignment and of what the device wants.
-    block_alignment: Alignment,
+    pub(super) block_alignment: Alignment,
     /// Size of the smallest arena that can serve it.
     arena_bytes: Bytes,
 }
 
+impl Request {
+    /// Memory for nobody yet.
+    pub(super) fn for_free_memory(bytes: Bytes) -> Self {
+        Self {
+            stream: None,
+            may_wait: false,
+            requested: bytes,
+            occupied: bytes,
+            alignment: Alignment::ONE,
+            block_alignment: Alignment::ONE,
+            arena_bytes: bytes,
+        }
+    }
+}
+
 /// A block, and the number of the event that tells of it.
-type Served = (RawAllocation, u64);
+pub(super) type Served = (RawAllocation, u64);
 
 /// Why an attempt to grow did not serve the request.
-enum Refusal {
+pub(super) enum Refusal {
     /// The limit of the pool forbids it.
     OverLimit,
     /// The device has nothing left, or refused for another reason.
@@ -103,12 +119,13 @@ impl Inner {
     }
 
     /// Most bytes that the pool may ever hold.
-    fn limit(&self) -> Bytes {
+    pub(super) fn limit(&self) -> Bytes {
         self.config.max_size().unwrap_or(MAX_POOL_SIZE).min(MAX_POOL_SIZE)
     }
 
     /// The ladder when nothing serves at once, one rung after the other: what other streams have passed meanwhile; what they have not,
-    /// with a wait; growth; empty arenas given back, and growth again; the same after waiting, on this thread, for all streams; failure.
+    /// with a wait; growth, or mapping; empty arenas given back, and growth again; the same after waiting, on this thread, for all streams;
+    /// failure.
     #[cold]
     fn climb(&self, request: &Request) -> Result<Served, AllocError> {
         let span = tracing::debug_span!("climb", pool = %self.name, requested = request.requested.get());
@@ -122,18 +139,10 @@ impl Inner {
             Ok(turn) => turn,
             Err(served) => return Ok(served),
         };
-        let mut refusal = match self.grow(request, self.config.arena_size()) {
+        let mut refusal = match self.extend(request) {
             Ok(served) => return Ok(served),
             Err(refusal) => refusal,
         };
-        // Empty arenas of the wrong size may stand in the way, in the limit or on the device.
-        let mut released = self.release_idle_arenas().released;
-        if !released.is_zero() {
-            match self.grow(request, Bytes::ZERO) {
-                Ok(served) => return Ok(served),
-                Err(again) => refusal = again,
-            }
-        }
         // Who wants no stream to wait wants even less to wait here.
         if has_streams && (request.stream.is_none() || request.may_wait) {
             let synchronized = self.synchronize_all();
@@ -143,17 +152,47 @@ impl Inner {
             if let Err(error) = synchronized {
                 return Err(self.explain(request, Refusal::Device(error)));
             }
-            released = self.release_idle_arenas().released;
-            if !released.is_zero() {
-                match self.grow(request, Bytes::ZERO) {
-                    Ok(served) => return Ok(served),
-                    Err(again) => refusal = again,
-                }
+            match self.extend_now(request) {
+                Some(Ok(served)) => return Ok(served),
+                Some(Err(again)) => refusal = again,
+                None => {}
             }
+        }
+        if let Some(mapper) = self.mapper() {
+            // Memory that came to hand and was not enough: others may need it more.
+            mapper.release_spares(&mut Released::default());
         }
         // It may have ended meanwhile.
         self.check_stream(request)?;
         Err(self.explain(request, refusal))
+    }
+
+    /// More memory from the device, or memory that is free elsewhere in the pool: by mapping, or by an arena, for which empty ones go back
+    /// if need be.
+    fn extend(&self, request: &Request) -> Result<Served, Refusal> {
+        if let Some(mapper) = self.mapper() {
+            let refused = match mapper.serve(request) {
+                Ok(served) => return Ok(served),
+                Err(refusal) => refusal,
+            };
+            // Somebody may have freed memory while the device was asked.
+            return take(&mut self.state.lock(), request, Reach::Far).ok_or(refused);
+        }
+        let refusal = match self.grow(request, self.config.arena_size()) {
+            Ok(served) => return Ok(served),
+            Err(refusal) => refusal,
+        };
+        self.extend_now(request).unwrap_or(Err(refusal))
+    }
+
+    /// The same without growing first, when nothing but what has just become free can help; `None` when nothing has.
+    fn extend_now(&self, request: &Request) -> Option<Result<Served, Refusal>> {
+        if let Some(mapper) = self.mapper() {
+            return Some(mapper.serve(request));
+        }
+        // Empty arenas of the wrong size may stand in the way, in the limit or on the device.
+        let released = self.release_idle_arenas().released;
+        (!released.is_zero()).then(|| self.grow(request, Bytes::ZERO))
     }
 
     /// Takes note of a request without a stream; answers whether there are streams.
@@ -231,7 +270,7 @@ impl Inner {
     }
 
     /// Counts an arena that is about to be asked for, if the limit allows it.
-    fn reserve(&self, bytes: Bytes) -> Option<Reserved<'_>> {
+    pub(super) fn reserve(&self, bytes: Bytes) -> Option<Reserved<'_>> {
         let mut state = self.state.lock();
         let sum = state.reserved.checked_add(bytes).filter(|sum| *sum <= self.limit())?;
         state.reserved = sum;
@@ -282,21 +321,26 @@ impl Inner {
 
     /// Takes the arena that the pool starts with; nobody else knows the pool yet.
     pub(super) fn take_initial_arena(&self, wished: Bytes) -> Result<(), AllocError> {
-        let granularity = self.properties.arena_granularity;
+        let granularity = self.granule.unwrap_or(self.properties.arena_granularity);
         let whole_granules = Bytes::new(wished.get() / granularity.get() * granularity.get());
         // Rounded up if the limit allows it; the limit itself need not be a multiple.
         let rounded_up = wished.round_up_to(granularity).filter(|size| *size <= self.limit());
         let size = rounded_up.unwrap_or(whole_granules);
         let pool = || self.name.to_string();
-        let Some(reserved) = self.reserve(size) else {
-            let limit = self.limit();
-            return Err(AllocError::TooLarge {
-                pool: pool(),
-                requested: wished,
-                alignment: Alignment::ONE,
-                limit,
-            });
+        let over_limit = || AllocError::TooLarge {
+            pool: pool(),
+            requested: wished,
+            alignment: Alignment::ONE,
+            limit: self.limit(),
         };
+        if let Some(mapper) = self.mapper() {
+            return mapper.back_free(size).map_err(|refusal| match refusal {
+                Refusal::OverLimit => over_limit(),
+                Refusal::Device(source) => AllocError::Device { pool: pool(), requested: wished, source },
+                Refusal::Unusable(source) => AllocError::UnusableArena { pool: pool(), source },
+            });
+        }
+        let Some(reserved) = self.reserve(size) else { return Err(over_limit()) };
         match self.device.allocate_arena(size) {
             Ok(base) => {
                 let added = self.add_arena(reserved, base, |_| ());
@@ -343,14 +387,14 @@ impl Inner {
 }
 
 /// Bytes that count as the pool's while the device is asked for them. Given up when this is dropped, also when the device panics.
-struct Reserved<'a> {
+pub(super) struct Reserved<'a> {
     inner: &'a Inner,
     bytes: Bytes,
 }
 
 impl Reserved<'_> {
     /// The bytes are there: they count until their arena goes back.
-    fn keep(mut self) {
+    pub(super) fn keep(mut self) {
         self.bytes = Bytes::ZERO;
     }
 }
@@ -418,7 +462,7 @@ fn take_ordered(state: &mut State, request: &Request, order: Order) -> Option<(R
 }
 
 #[inline]
-fn note(state: &mut State, request: &Request, block: Block) -> RawAllocation {
+pub(super) fn note(state: &mut State, request: &Request, block: Block) -> RawAllocation {
     state.note_allocation();
     let Block { address, bytes } = block;
     RawAllocation { address, requested: request.requested, bytes }

@@ -6,6 +6,7 @@
 //! * A failed call changes no block. It may have returned arenas that were empty to the device, which is counted as a trim.
 
 mod allocate;
+mod backing;
 mod free;
 mod registry;
 mod state;
@@ -23,11 +24,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::config::PoolConfig;
+use crate::config::{ArenaKind, PoolConfig};
 use crate::device::{Device, DeviceProperties};
 use crate::error::CreateError;
 use crate::event::{Event, EventKind, PoolId, Recorder};
 use crate::handle::{Allocation, RawAllocation};
+use crate::heap::geometry::PAGE_BYTES;
 use crate::heap::{AddArenaError, Apart, Heap, InvariantError};
 use crate::status::{ArenaReport, BucketReport, PoolReport, PoolStatus};
 use crate::sync::{Condvar, Mutex};
@@ -37,7 +39,8 @@ use state::{Arena, State};
 /// A pool of device memory. Cloning gives another handle to the same pool; any thread may use it.
 ///
 /// The pool takes *arenas* from its [`Device`] as it needs them, cuts *blocks* out of them, and gives arenas back on
-/// [`Pool::trim`], before it fails for want of memory, and when the last handle and the last [`Allocation`] are gone.
+/// [`Pool::trim`], before it fails for want of memory, and when the last handle and the last [`Allocation`] are gone. Its
+/// arenas are ranges of the device, or addresses behind which it maps memory, see [`ArenaKind`].
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -66,6 +69,8 @@ struct Inner {
     config: PoolConfig,
     device: Arc<dyn Device>,
     properties: DeviceProperties,
+    /// Granule of virtual arenas; `None` where they are plain.
+    granule: Option<Bytes>,
     recorder: Option<Arc<dyn Recorder>>,
     state: Mutex<State>,
     /// Signalled when a turn, a reaping or the end of a stream is over, well or not.
@@ -77,6 +82,9 @@ pub const MAX_POOL_SIZE: Bytes = Bytes::gib(4096);
 
 /// Most bytes of padding behind a block that a device may ask for.
 const MAX_TAIL_PADDING: Bytes = Bytes::mib(1);
+
+/// Largest granule of virtual memory that a pool can use.
+const MAX_GRANULE: Bytes = Bytes::gib(1);
 
 /// Largest alignment that a pool serves.
 pub const MAX_ALIGNMENT: Alignment = Alignment::GIB_1;
@@ -121,13 +129,12 @@ impl Pool {
                 padding: properties.tail_padding,
             });
         }
+        let granule = Self::granule(&*device, &properties, &config)?;
+        let granularity = granule.unwrap_or(properties.arena_granularity);
         if let Some(max_size) = config.max_size()
-            && max_size < properties.arena_granularity
+            && max_size < granularity
         {
-            return Err(CreateError::MaxBelowGranularity {
-                max_size,
-                granularity: properties.arena_granularity,
-            });
+            return Err(CreateError::MaxBelowGranularity { max_size, granularity });
         }
         let mut heap = Heap::new(config.policy());
         heap.keep_apart(match config.max_size() {
@@ -139,11 +146,12 @@ impl Pool {
             // Relaxed: only uniqueness matters.
             id: PoolId(NEXT_ID.fetch_add(1, Ordering::Relaxed)),
             name: config.name().into(),
-            state: Mutex::new(State::new(heap)),
+            state: Mutex::new(State::new(heap, granule)),
             turn_ended: Condvar::new(),
             config,
             device,
             properties,
+            granule,
             recorder,
         };
         let pool = Self { inner: Arc::new(inner) };
@@ -156,6 +164,31 @@ impl Pool {
             })?;
         }
         Ok(pool)
+    }
+
+    /// The granule of virtual arenas, if the pool is to have such and can.
+    fn granule(
+        device: &dyn Device,
+        properties: &DeviceProperties,
+        config: &PoolConfig,
+    ) -> Result<Option<Bytes>, CreateError> {
+        if config.arena_kind() == ArenaKind::Plain {
+            return Ok(None);
+        }
+        let Some(virtual_memory) = device.virtual_memory() else {
+            tracing::warn!(
+                pool = config.name(),
+                device = properties.name,
+                "the device has no virtual memory; the pool takes plain arenas"
+            );
+            return Ok(None);
+        };
+        let granule = virtual_memory.granule();
+        if !granule.get().is_power_of_two() || granule > MAX_GRANULE {
+            return Err(CreateError::VirtualGranule { device: properties.name.clone(), granule });
+        }
+        // Smaller ones are of no use to a heap that cuts memory into pages.
+        Ok(Some(granule.max(Bytes::new(PAGE_BYTES))))
     }
 
     /// Identifies the pool in events.
@@ -229,7 +262,7 @@ impl Pool {
         };
         for arena in &state.arenas {
             let blocks = || state.heap.blocks_of_arena(arena.base);
-            report.arenas.push(ArenaReport::of(arena.base, arena.bytes, blocks()));
+            report.arenas.push(ArenaReport::of(arena.base, state.bytes_in(*arena), arena.bytes, blocks()));
             blocks().for_each(|block| BucketReport::add_to(&mut report.buckets, &block));
         }
         report
@@ -244,10 +277,11 @@ impl Pool {
         let state = self.inner.state.lock();
         state.heap.validate()?;
         let fail = |what: String| Err(InvariantError { what });
-        let sum = state.arena_bytes();
+        let sum = state.arena_bytes().saturating_add(state.spare_bytes());
         if sum > state.reserved || (state.turn.is_none() && sum != state.reserved) {
             return fail(format!("I2: arenas sum up to {sum}, {} are reserved", state.reserved));
         }
+        state.validate_backing()?;
         if let Some(limit) = self.inner.config.max_size()
             && state.reserved > limit
         {
@@ -287,7 +321,11 @@ impl fmt::Debug for Pool {
 impl Inner {
     /// Makes an arena part of the pool: its heap, its list and the registry of owners. Changes nothing when the heap refuses it.
     fn hold(&self, state: &mut State, arena: Arena) -> Result<(), AddArenaError> {
-        state.heap.add_arena(arena.base, arena.bytes)?;
+        if self.granule.is_some() {
+            state.heap.add_reservation(arena.base, arena.bytes)?;
+        } else {
+            state.heap.add_arena(arena.base, arena.bytes)?;
+        }
         state.insert_arena(arena);
         registry::add(arena.base, arena.bytes, self.id, &self.name);
         Ok(())
@@ -321,9 +359,18 @@ impl Drop for Inner {
                 bytes: totals.live,
             });
         }
-        for arena in std::mem::take(&mut self.state.get_mut().arenas) {
+        let arenas = std::mem::take(&mut self.state.get_mut().arenas);
+        let mapper = self.mapper();
+        if let Some(mapper) = &mapper {
+            mapper.release_all();
+        }
+        for arena in arenas {
             registry::remove(arena.base, self.id);
-            if let Err(error) = self.device.free_arena(arena.base, arena.bytes) {
+            let returned = match &mapper {
+                Some(mapper) => mapper.free_reservation(arena),
+                None => self.device.free_arena(arena.base, arena.bytes),
+            };
+            if let Err(error) = returned {
                 tracing::error!(pool = %self.name, base = %arena.base, %error, "an arena could not be given back");
             }
         }

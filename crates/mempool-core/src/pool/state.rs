@@ -1,10 +1,11 @@
 //! What a pool's lock protects.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use smallvec::SmallVec;
 
-use crate::heap::Heap;
+use crate::device::PhysicalMemory;
+use crate::heap::{Heap, InvariantError};
 use crate::order::{Stamps, StreamId};
 use crate::status::{Counters, PoolStatus};
 use crate::sync::thread::ThreadId;
@@ -23,9 +24,15 @@ const REMEMBERED_ARENAS: usize = 256;
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) heap: Heap,
-    /// In address order.
+    /// In address order. Virtual ones are addresses only.
     pub(super) arenas: Vec<Arena>,
-    /// Bytes that the device holds for this pool: arenas, and those on the way to or from the device.
+    /// Granule of the virtual arenas, if they are.
+    granule: Option<Bytes>,
+    /// Memory behind virtual arenas, by the address of its granule.
+    pub(super) mapped: BTreeMap<DeviceAddress, PhysicalMemory>,
+    /// Memory that is mapped nowhere.
+    pub(super) spares: Vec<PhysicalMemory>,
+    /// Bytes that the device holds for this pool: arenas, or memory mapped or spare, and those on the way to or from the device.
     pub(super) reserved: Bytes,
     /// The thread that adds or removes arenas right now.
     pub(super) turn: Option<ThreadId>,
@@ -52,10 +59,13 @@ struct HighWater {
 }
 
 impl State {
-    pub(super) fn new(heap: Heap) -> Self {
+    pub(super) fn new(heap: Heap, granule: Option<Bytes>) -> Self {
         Self {
             heap,
             arenas: Vec::new(),
+            granule,
+            mapped: BTreeMap::new(),
+            spares: Vec::new(),
             reserved: Bytes::ZERO,
             turn: None,
             reaping: None,
@@ -101,21 +111,43 @@ impl State {
         self.high_water.total = self.high_water.total.max(self.arena_bytes());
     }
 
+    /// Takes note that memory is behind a granule now.
+    pub(super) fn note_mapped(&mut self, address: DeviceAddress, memory: PhysicalMemory) {
+        self.mapped.insert(address, memory);
+        self.counters.maps += 1;
+        self.high_water.total = self.high_water.total.max(self.arena_bytes());
+    }
+
+    /// Takes note that no memory is behind a granule any more, and says which was.
+    pub(super) fn note_unmapped(&mut self, address: DeviceAddress) -> Option<PhysicalMemory> {
+        self.counters.unmaps += 1;
+        self.mapped.remove(&address)
+    }
+
     /// Takes the first arena behind `after` in which nothing is live out of the heap. It stays reserved until the device has it
     /// back.
     pub(super) fn take_idle_arena(&mut self, after: Option<DeviceAddress>) -> Option<Arena> {
         let first = self.arenas.partition_point(|arena| Some(arena.base) <= after);
         let heap = &mut self.heap;
-        if heap.streams.any() {
+        let is_virtual = self.granule.is_some();
+        if heap.streams.any() && !is_virtual {
             heap.gather();
         }
-        let index = self.arenas[first..].iter().position(|arena| heap.remove_arena_if_empty(arena.base))?;
+        let index = self.arenas[first..].iter().position(|arena| {
+            if is_virtual {
+                heap.remove_reservation_if_unbacked(arena.base)
+            } else {
+                heap.remove_arena_if_empty(arena.base)
+            }
+        })?;
         Some(self.arenas.remove(first + index))
     }
 
     /// Takes note that the device has an arena back.
     pub(super) fn forget_arena(&mut self, arena: Arena) {
-        self.reserved = self.reserved.saturating_sub(arena.bytes);
+        if self.granule.is_none() {
+            self.reserved = self.reserved.saturating_sub(arena.bytes);
+        }
         if self.released.len() == REMEMBERED_ARENAS {
             self.released.pop_front();
         }
@@ -130,14 +162,67 @@ impl State {
         self.released.iter().any(inside)
     }
 
-    /// Sum of the arenas that the heap has.
+    /// Memory in the arenas that the heap has.
     pub(super) fn arena_bytes(&self) -> Bytes {
+        match self.granule {
+            Some(granule) => granules(granule, self.mapped.len()),
+            None => self.address_bytes(),
+        }
+    }
+
+    /// Addresses of the arenas that the heap has.
+    pub(super) fn address_bytes(&self) -> Bytes {
         self.arenas.iter().map(|arena| arena.bytes).sum()
+    }
+
+    /// Memory that is mapped nowhere.
+    pub(super) fn spare_bytes(&self) -> Bytes {
+        granules(self.granule.unwrap_or(Bytes::ZERO), self.spares.len())
+    }
+
+    /// Memory in an arena.
+    pub(super) fn bytes_in(&self, arena: Arena) -> Bytes {
+        let Arena { base, bytes } = arena;
+        match (self.granule, base.checked_add(bytes)) {
+            (Some(granule), Some(end)) => granules(granule, self.mapped.range(base..end).count()),
+            _ => bytes,
+        }
+    }
+
+    /// Checks that memory is behind every page that is not in a hole, and behind no page that is.
+    pub(super) fn validate_backing(&self) -> Result<(), InvariantError> {
+        let fail = |what: String| Err(InvariantError { what });
+        let Some(granule) = self.granule else { return Ok(()) };
+        let mut addresses_without = Bytes::ZERO;
+        for (first, bytes) in self.heap.holes() {
+            addresses_without = addresses_without.saturating_add(bytes);
+            let end = first.checked_add(bytes).unwrap_or(first);
+            if let Some((address, memory)) = self.mapped.range(first..end).next() {
+                return fail(format!("V1: {memory} is behind {address}, in a hole"));
+            }
+            if !first.get().is_multiple_of(granule.get()) || !bytes.get().is_multiple_of(granule.get()) {
+                return fail(format!("U1: the hole of {bytes} at {first} is not made of granules"));
+            }
+        }
+        let with_memory = self.arena_bytes().saturating_add(addresses_without);
+        if self.turn.is_none() && with_memory != self.address_bytes() {
+            return fail(format!(
+                "V1: {with_memory} are mapped or in holes, {} are reserved",
+                self.address_bytes()
+            ));
+        }
+        let mut behind: Vec<_> = self.mapped.values().chain(&self.spares).collect();
+        behind.sort_unstable();
+        if let Some((twice, _)) = behind.iter().zip(behind.iter().skip(1)).find(|(one, next)| one == next) {
+            return fail(format!("V1: {twice} is in two places"));
+        }
+        Ok(())
     }
 
     pub(super) fn status(&self, limit: Option<Bytes>) -> PoolStatus {
         let mut status = PoolStatus {
             total: self.arena_bytes(),
+            addresses: self.address_bytes(),
             limit,
             total_high_water: self.high_water.total,
             used_high_water: self.high_water.used,
@@ -149,4 +234,8 @@ impl State {
         status.set_heap_totals(&self.heap.totals());
         status
     }
+}
+
+fn granules(granule: Bytes, count: usize) -> Bytes {
+    Bytes::new(granule.get().saturating_mul(count as u64))
 }

@@ -10,14 +10,18 @@ use crate::event::EventKind;
 use crate::units::{Bytes, DeviceAddress};
 
 /// What a pass over the empty arenas did.
+#[derive(Debug, Default)]
 pub(super) struct Released {
     pub(super) released: Bytes,
-    kept: Vec<(Arena, DeviceError)>,
+    /// What could not be given back: arenas, or granules of virtual ones.
+    pub(super) kept: Vec<(Arena, DeviceError)>,
 }
 
 impl Pool {
-    /// Gives all arenas in which nothing is live back to the device and says how many bytes that were. Waits for all streams first,
-    /// since the device does not wait when it frees.
+    /// Gives all arenas in which nothing is live back to the device and says how many bytes of memory that were. Waits for all streams
+    /// first, since the device does not wait when it frees.
+    ///
+    /// Of virtual arenas, all granules in which nothing is live go back, and their addresses when no memory is left in them.
     ///
     /// # Errors
     ///
@@ -48,15 +52,26 @@ impl Inner {
     pub(super) fn release_idle_arenas(&self) -> Released {
         let span = tracing::debug_span!("release_idle_arenas", pool = %self.name);
         let _entered = span.enter();
-        let mut done = Released { released: Bytes::ZERO, kept: Vec::new() };
+        let mut done = Released::default();
+        let mapper = self.mapper();
+        if let Some(mapper) = &mapper {
+            mapper.release_spares(&mut done);
+            mapper.release_granules(&mut done);
+        }
         let mut after = None;
         while let Some(leaving) = self.take_idle_arena(after) {
             let arena = leaving.arena;
             after = Some(arena.base);
-            match self.device.free_arena(arena.base, arena.bytes) {
+            let returned = match &mapper {
+                Some(mapper) => mapper.free_reservation(arena),
+                None => self.device.free_arena(arena.base, arena.bytes),
+            };
+            match returned {
                 Ok(()) => {
                     self.note_trimmed(leaving);
-                    done.released = done.released.saturating_add(arena.bytes);
+                    if mapper.is_none() {
+                        done.released = done.released.saturating_add(arena.bytes);
+                    }
                 }
                 Err(error) => done.kept.push((arena, error)),
             }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use mempool_core::{
     AddressDevice, Bytes, Device, DeviceAddress, DeviceError, DeviceEvent, DeviceProperties, DeviceStream,
-    MemoryInfo, StreamOrder, VirtualMemory,
+    MemoryInfo, PhysicalMemory, StreamOrder, VirtualMemory,
 };
 use parking_lot::Mutex;
 
@@ -78,6 +78,22 @@ impl LaggingDevice {
     /// The name of stream `index` for the pool.
     pub(super) fn stream(index: u32) -> DeviceStream {
         DeviceStream::new(u64::from(index))
+    }
+
+    /// No memory is there any more.
+    fn took_memory_away(&self, base: DeviceAddress, size: Bytes, what: &str) {
+        let mut state = self.state.lock();
+        let now = state.now;
+        let pending = state.take_formers(base.get(), base.get() + size.get());
+        if let Some((first, former)) = pending.into_iter().find(|(_, former)| former.done_at > now) {
+            state.races += 1;
+            state.first_race.get_or_insert_with(|| {
+                format!(
+                    "{what} at {base} went back while work of stream {} on {first:#x} runs",
+                    former.stream
+                )
+            });
+        }
     }
 
     /// A block was handed out for `stream`, which is given work that uses it.
@@ -180,18 +196,7 @@ impl Device for LaggingDevice {
     /// Like a driver, without waiting for work: memory that goes back early is counted as handed out too early.
     fn free_arena(&self, base: DeviceAddress, size: Bytes) -> Result<(), DeviceError> {
         self.memory.free_arena(base, size)?;
-        let mut state = self.state.lock();
-        let now = state.now;
-        let pending = state.take_formers(base.get(), base.get() + size.get());
-        if let Some((first, former)) = pending.into_iter().find(|(_, former)| former.done_at > now) {
-            state.races += 1;
-            state.first_race.get_or_insert_with(|| {
-                format!(
-                    "the arena at {base} went back while work of stream {} on {first:#x} runs",
-                    former.stream
-                )
-            });
-        }
+        self.took_memory_away(base, size, "the arena");
         Ok(())
     }
 
@@ -200,7 +205,40 @@ impl Device for LaggingDevice {
     }
 
     fn virtual_memory(&self) -> Option<&dyn VirtualMemory> {
-        None
+        Some(self)
+    }
+}
+
+impl VirtualMemory for LaggingDevice {
+    fn granule(&self) -> Bytes {
+        self.memory.granule()
+    }
+
+    fn reserve(&self, size: Bytes) -> Result<DeviceAddress, DeviceError> {
+        self.memory.reserve(size)
+    }
+
+    fn free_reservation(&self, base: DeviceAddress, size: Bytes) -> Result<(), DeviceError> {
+        self.memory.free_reservation(base, size)
+    }
+
+    fn create_physical(&self, size: Bytes) -> Result<PhysicalMemory, DeviceError> {
+        self.memory.create_physical(size)
+    }
+
+    fn release_physical(&self, memory: PhysicalMemory) -> Result<(), DeviceError> {
+        self.memory.release_physical(memory)
+    }
+
+    fn map(&self, address: DeviceAddress, memory: PhysicalMemory) -> Result<(), DeviceError> {
+        self.memory.map(address, memory)
+    }
+
+    /// Like a driver, without waiting for work.
+    fn unmap(&self, address: DeviceAddress) -> Result<(), DeviceError> {
+        self.memory.unmap(address)?;
+        self.took_memory_away(address, self.memory.granule(), "memory");
+        Ok(())
     }
 }
 

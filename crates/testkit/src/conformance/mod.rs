@@ -101,6 +101,7 @@ checks![
     virtual_memory_checks::sizes_that_are_no_granules_are_refused,
     virtual_memory_checks::more_physical_memory_than_is_free_is_out_of_memory,
     virtual_memory_checks::threads_may_map_at_the_same_time,
+    virtual_memory_checks::whole_free_granules_serve_a_pool_wherever_they_are,
 ];
 
 /// The checks that failed.

@@ -1,6 +1,6 @@
 //! Checks of a pool on the device: what it serves, and where it stops.
 
-use mempool_core::{Alignment, AllocError, Bytes, FitPolicy, MAX_ALIGNMENT, Shortage};
+use mempool_core::{Alignment, AllocError, ArenaKind, Bytes, FitPolicy, MAX_ALIGNMENT, Shortage};
 
 use super::{CheckResult, MakeDevice, Subject, alignment_of, served, times, unit_of};
 use crate::actions::{Actions, Mix};
@@ -167,11 +167,14 @@ pub(super) fn a_repeated_pattern_asks_the_device_nothing(make: MakeDevice<'_>) -
 }
 
 pub(super) fn random_actions_agree_with_the_shadow(make: MakeDevice<'_>) -> CheckResult {
-    for policy in FitPolicy::ALL {
-        let seed = Seed::for_test(format_args!("conformance, {policy}"));
-        let subject = Subject::new(make, |config, unit| config.policy(policy).max_size(times(unit, 16)))?;
+    let with_kinds = |policy| ArenaKind::ALL.map(|kind| (policy, kind));
+    for (policy, kind) in FitPolicy::ALL.into_iter().flat_map(with_kinds) {
+        let seed = Seed::for_test(format_args!("conformance, {policy}, {kind} arenas"));
+        let subject = Subject::new(make, |config, unit| {
+            config.policy(policy).arena_kind(kind).max_size(times(unit, 16))
+        })?;
         let mix = Mix::up_to(times(unit_of(&*subject.device), 2));
-        let place = format!("seed {}, {policy}", seed.value());
+        let place = format!("seed {}, {policy}, {kind} arenas", seed.value());
         let driver = Driver::new(subject.pool.clone());
         driver.run(Actions::new(seed.value(), mix).take(600)).map_err(|violation| violation.at(place))?;
         subject.end()?;

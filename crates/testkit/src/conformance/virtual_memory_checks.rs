@@ -2,9 +2,9 @@
 
 use std::thread;
 
-use mempool_core::{Bytes, Device, DeviceAddress, DeviceError, PhysicalMemory, VirtualMemory};
+use mempool_core::{ArenaKind, Bytes, Device, DeviceAddress, DeviceError, PhysicalMemory, VirtualMemory};
 
-use super::{CheckResult, MakeDevice, served, times};
+use super::{CheckResult, MakeDevice, Subject, served, times};
 use crate::violation::{Violation, ensure};
 
 /// Runs a check on a device with virtual memory, and looks afterwards whether the device has everything back.
@@ -227,4 +227,26 @@ pub(super) fn threads_may_map_at_the_same_time(make: MakeDevice<'_>) -> CheckRes
         })?;
         give_addresses(memory, base, size)
     })
+}
+
+pub(super) fn whole_free_granules_serve_a_pool_wherever_they_are(make: MakeDevice<'_>) -> CheckResult {
+    let Some(granule) = make().virtual_memory().map(VirtualMemory::granule) else { return Ok(()) };
+    let size = granule.max(Bytes::mib(2));
+    let padded = |count| times(size, count).saturating_sub(Bytes::kib(1));
+    let subject =
+        Subject::new(make, |config, _| config.arena_kind(ArenaKind::Virtual).max_size(times(size, 12)))?;
+    let pool = &subject.pool;
+    let blocks = (0..12).map(|_| pool.allocate(padded(1))).collect::<Result<Vec<_>, _>>();
+    let blocks = served("allocate", blocks)?;
+    let kept: Vec<_> = blocks.into_iter().step_by(2).collect();
+    let large = served("allocate", pool.allocate(padded(6)))?;
+    let status = pool.status();
+    ensure!(status.counters.stolen_granules > 0, "moved", "{status:?}");
+    drop(large);
+    let again = served("allocate", pool.allocate(padded(6)))?;
+    ensure!(pool.status().counters.maps == status.counters.maps, "again", "{:?}", pool.status());
+    drop((again, kept));
+    served("trim", pool.trim())?;
+    ensure!(pool.status().total.is_zero(), "trim", "{:?}", pool.status());
+    subject.end()
 }

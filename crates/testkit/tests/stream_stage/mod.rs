@@ -33,12 +33,17 @@ type Interruptions = Arc<Mutex<Vec<(CallKind, Box<dyn FnOnce() + Send>)>>>;
 
 impl Stage {
     pub(crate) fn new(capacity: Bytes, config: PoolConfigBuilder) -> Self {
-        Self::over(capacity, |device| Pool::new(device, config.build().unwrap()).unwrap())
+        Self::with_device(HostDeviceConfig::new(capacity.get()), config)
+    }
+
+    /// The same on a device of some sort.
+    pub(crate) fn with_device(device: HostDeviceConfig, config: PoolConfigBuilder) -> Self {
+        Self::over(device, |device| Pool::new(device, config.build().unwrap()).unwrap())
     }
 
     /// The same, with a pool that the caller makes.
-    pub(crate) fn over(capacity: Bytes, pool: impl FnOnce(Arc<dyn Device>) -> Pool) -> Self {
-        let device = HostDevice::new(HostDeviceConfig::new(capacity.get())).unwrap();
+    pub(crate) fn over(device: HostDeviceConfig, pool: impl FnOnce(Arc<dyn Device>) -> Pool) -> Self {
+        let device = HostDevice::new(device).unwrap();
         let engine = Arc::new(Engine::new(Arc::new(device)).unwrap());
         let faults = Arc::new(FaultInjection::new(HostBackend::with_engine(Arc::clone(&engine))));
         let interruptions = Interruptions::default();
