@@ -300,7 +300,7 @@ impl Slabs {
             return Some(self.release(id.slab()));
         }
         let class = usize::from(slab.class);
-        if !self.magazines[class].push(class, id) {
+        if !self.magazines[class].push(id) {
             self.give_back_to_ring(id);
         }
         None
