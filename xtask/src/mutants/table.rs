@@ -386,7 +386,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
     mutant(
         "a run that is split by an aligned block loses its stamps",
         PAGE_HEAP,
-        "self.free_runs.stamps_mut(rest).join(&theirs);",
+        "self.free_runs.stamps_mut(rest).join(&stamps);",
         "",
         StreamActions,
     ),
@@ -417,13 +417,6 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "let fits = joining == Joining::All || {",
         "let fits = joining == Joining::All || joining == Joining::SameStreams || {",
         StreamOrder,
-    ),
-    mutant(
-        "what an aligned block leaves is not joined when its stamps have passed",
-        PAGE_HEAP,
-        "self.free_runs.stamps(number).filter(|theirs| !theirs.is_empty()).cloned();",
-        "Some(stamps.clone()).filter(|theirs| !theirs.is_empty());",
-        StreamJoins,
     ),
     mutant(
         "objects of a stream that ended with its work done stay held",

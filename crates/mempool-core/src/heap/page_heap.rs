@@ -288,14 +288,13 @@ impl PageHeap {
             self.use_front(number, run.page, run.pages, pages);
             return stamps;
         }
-        let theirs = self.free_runs.stamps(number).filter(|theirs| !theirs.is_empty()).cloned();
         // The pages before stay with the run's number; those from the start on become a run of their own for a moment.
         self.free_runs.change(number, run.page, skipped);
         self.tags[(start - 1) as usize] = FREE | number;
         let rest = self.insert_free(start, run.pages - skipped);
         // Those that all have passed, too: they bring `rejoin` here, to look at the neighbours.
-        if let Some(theirs) = theirs {
-            self.free_runs.stamps_mut(rest).join(&theirs);
+        if !stamps.is_empty() {
+            self.free_runs.stamps_mut(rest).join(&stamps);
         }
         self.use_front(rest, start, run.pages - skipped, pages);
         stamps
