@@ -257,10 +257,9 @@ impl Heap {
         }
     }
 
-    /// Joins up to `most` runs that streams have passed; answers whether there are more.
-    pub(crate) fn rejoin(&mut self, most: usize) -> bool {
+    /// Joins up to `most` runs that streams have passed, going on where the last call ended.
+    pub(crate) fn rejoin(&mut self, most: usize) {
         self.rejoin_from = self.pages.rejoin(&self.streams, self.joining, self.rejoin_from, most);
-        self.rejoin_from != 0
     }
 
     /// Lets everybody use up to `most` small objects whose streams have passed them, and answers how many those were.

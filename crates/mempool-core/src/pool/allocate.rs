@@ -208,7 +208,7 @@ impl Inner {
         let reuse = self.config.stream_reuse();
         if reuse.opportunistic && self.reap() {
             let mut state = self.state.lock();
-            while state.heap.rejoin(usize::MAX) {}
+            state.heap.join_passed();
             if let Some(served) = take(&mut state, request, Reach::Near) {
                 return Some(served);
             }

@@ -185,7 +185,7 @@ impl Pool {
 /// Makes what all have passed everybody's, after the caller has said what is done.
 fn settle(state: &mut State) {
     state.heap.settle_objects(usize::MAX);
-    while state.heap.rejoin(usize::MAX) {}
+    state.heap.join_passed();
 }
 
 impl Inner {
