@@ -5,7 +5,7 @@ mod stream_stage;
 
 #[cfg(test)]
 mod stream_waits {
-    use mempool_core::{Bytes, FitPolicy, PoolConfig};
+    use mempool_core::{Bytes, FitPolicy, PoolConfig, RawAllocation, StreamId};
 
     use super::stream_stage::Stage;
 
@@ -14,6 +14,18 @@ mod stream_waits {
     /// A pool that may hold two large blocks and no more.
     fn tight() -> mempool_core::PoolConfigBuilder {
         PoolConfig::builder().max_size(Bytes::mib(2)).arena_size(Bytes::mib(2))
+    }
+
+    /// Fills the pool with two blocks on `first`, frees both behind work there, and does so again with one of them on `second`. Answers which.
+    fn free_on_one_and_reuse_on_another(stage: &Stage, first: StreamId, second: StreamId) -> RawAllocation {
+        for half in [(); 2].map(|()| stage.allocate(LARGE, Some(first)).unwrap()) {
+            stage.work(&half, first, 10);
+            stage.free(&half, Some(first));
+        }
+        let reused = stage.allocate(LARGE, Some(second)).unwrap();
+        stage.work(&reused, second, 10);
+        stage.free(&reused, Some(second));
+        reused
     }
 
     #[test]
@@ -59,14 +71,7 @@ mod stream_waits {
     fn a_stream_that_waited_need_not_wait_for_what_the_other_one_had_waited_for() {
         let stage = Stage::new(Bytes::gib(1), tight());
         let [r, s, t] = stage.add_streams();
-        let halves = [(); 2].map(|()| stage.allocate(LARGE, Some(r)).unwrap());
-        for half in &halves {
-            stage.work(half, r, 10);
-            stage.free(half, Some(r));
-        }
-        let on_s = stage.allocate(LARGE, Some(s)).unwrap();
-        stage.work(&on_s, s, 10);
-        stage.free(&on_s, Some(s));
+        let on_s = free_on_one_and_reuse_on_another(&stage, r, s);
         let waits = |stage: &Stage| stage.pool.status().counters.waits;
         assert_eq!(waits(&stage), 1, "s waits for r");
         let first = stage.allocate(LARGE, Some(t)).unwrap();
@@ -83,14 +88,7 @@ mod stream_waits {
     fn one_wait_serves_for_all_that_is_pending_on_a_block_where_it_can() {
         let stage = Stage::new(Bytes::gib(1), tight());
         let [r, s, t] = stage.add_streams();
-        let halves = [(); 2].map(|()| stage.allocate(LARGE, Some(r)).unwrap());
-        for half in &halves {
-            stage.work(half, r, 10);
-            stage.free(half, Some(r));
-        }
-        let on_s = stage.allocate(LARGE, Some(s)).unwrap();
-        stage.work(&on_s, s, 10);
-        stage.free(&on_s, Some(s));
+        let _ = free_on_one_and_reuse_on_another(&stage, r, s);
         let both = stage.allocate(Bytes::mib(2), Some(t)).unwrap();
         stage.work(&both, t, 1);
         assert_eq!(stage.pool.status().counters.waits, 2, "s for r, and t for s, which had waited for r");
